@@ -16,7 +16,8 @@ namespace sabath {
 
 struct CollectionRequest {
   // When objects, and what is kept besides, take more bytes than `size_max`, the least recently used assets go until
-  // they take `size_low`; absent: `size_max`. Assets that were not used for `older_than` go, too.
+  // they take `size_low`; absent: `size_max`. Assets that were not used for `older_than` go, too; so long (absent: 30
+  // days) an asset of other members counts as used.
   std::optional<std::uint64_t> size_max = {}, size_low = {};
   std::optional<std::chrono::seconds> older_than = {};
   // How long other things stay: what no asset names, what interrupted fetches left, what is kept besides (quarantine,
@@ -34,6 +35,15 @@ struct CollectedAsset {
   std::uint64_t freed_bytes = 0;  // what no other asset shares
   std::int64_t used_ns = 0;       // when it was used last, in nanoseconds since 1970
   std::string why;
+  std::int64_t until_ns = 0;  // kept by the use of other members, which ends then; 0: by something else
+};
+
+// A member of a shared store whose use, or whose view, keeps assets that the request would have had go.
+struct KeepingMember {
+  unsigned user = 0;
+  std::string who;  // the same for people: "user alice"
+  std::uint64_t assets = 0, bytes = 0;
+  std::uint64_t unused_bytes = 0;  // of these: no member uses them, and root may remove his views
 };
 
 struct CollectedOther {  // what no asset is made of
@@ -47,6 +57,7 @@ struct CollectionRecord {
   bool dry_run = false;
   std::uint64_t objects = 0, object_bytes = 0;  // before
   std::vector<CollectedAsset> collected, kept;  // kept: the request would have had them go
+  std::vector<KeepingMember> keepers;           // of these
   std::uint64_t collected_objects = 0, collected_bytes = 0;
   std::uint64_t unnamed_objects = 0, unnamed_bytes = 0;  // of these, what no asset named
   std::uint64_t partials = 0, partial_bytes = 0;

@@ -39,7 +39,7 @@ bool is_in(const fs::path& inner, const fs::path& outer) {
 // In one step where the filesystem can; else there is a moment without a tree of this name.
 void swap_trees(const fs::path& one, const fs::path& other) {
   if (::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0) return;
-  if (errno != EINVAL && errno != ENOSYS) throw_errno("exchange", one, errno);
+  if (errno != EINVAL && errno != ENOSYS && errno != EXDEV) throw_errno("exchange", one, errno);
   const fs::path aside = other.native() + ".before";
   rename_path(other, aside);
   rename_path(one, other);

@@ -8,10 +8,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -102,6 +105,43 @@ void remove_below(int directory, unsigned depth) noexcept {  // owns the descrip
     if (name != "." && name != "..") remove_entry(directory, entry->d_name, depth);
   }
   ::closedir(list);
+}
+
+std::vector<std::string> names_in(int directory) noexcept {
+  std::vector<std::string> names;
+  DIR* list = ::fdopendir(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (list == nullptr) return names;
+  while (const dirent* entry = ::readdir(list)) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  ::closedir(list);
+  return names;
+}
+
+int move_directory(int from_parent, const char* from, int to_parent, const char* to, unsigned depth) noexcept {
+  constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  const Fd source(::openat(from_parent, from, flags));
+  struct stat was {
+  }, is{};
+  if (!source || ::fstat(source.get(), &was) != 0 || depth == tree_depth_max) return EXDEV;
+  if (::mkdirat(to_parent, to, 0700) != 0) return errno;
+  const Fd target(::openat(to_parent, to, flags));
+  if (!target || ::fstat(target.get(), &is) != 0 || is.st_dev != was.st_dev) {  // it is another filesystem
+    ::unlinkat(to_parent, to, AT_REMOVEDIR);
+    return EXDEV;
+  }
+  static_cast<void>(::fchown(target.get(), was.st_uid, was.st_gid));  // root's hand moves what a member owns
+  ::fchmod(target.get(), was.st_mode & 07777);
+  for (const std::string& name : names_in(source.get())) {
+    if (::renameat(source.get(), name.c_str(), target.get(), name.c_str()) == 0 || errno == ENOENT) continue;
+    const int error =
+        errno == EXDEV ? move_directory(source.get(), name.c_str(), target.get(), name.c_str(), depth + 1) : errno;
+    if (error != 0) return error;
+  }
+  const std::array<timespec, 2> times{was.st_atim, was.st_mtim};
+  ::futimens(target.get(), times.data());
+  return ::unlinkat(from_parent, from, AT_REMOVEDIR) == 0 ? 0 : errno;
 }
 
 std::optional<struct stat> stat_at(const std::filesystem::path& path, int flags) {
@@ -227,9 +267,14 @@ void write_text_atomically(const std::filesystem::path& path, std::string_view t
   sync_directory(path.has_parent_path() ? path.parent_path() : ".");
 }
 
+int rename_at(int from_directory, const char* from, int to_directory, const char* to) noexcept {
+  if (::renameat(from_directory, from, to_directory, to) == 0) return 0;
+  return errno == EXDEV ? move_directory(from_directory, from, to_directory, to, 0) : errno;
+}
+
 void rename_path(const std::filesystem::path& from, const std::filesystem::path& to) {
-  if (::rename(from.c_str(), to.c_str()) != 0)
-    throw_errno(fmt::format("rename {} to", printable(from.native())), to, errno);
+  const int error = rename_at(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str());
+  if (error != 0) throw_errno(fmt::format("rename {} to", printable(from.native())), to, error);
 }
 
 bool is_below(const std::filesystem::path& inner, const std::filesystem::path& outer) {

@@ -42,6 +42,9 @@ void write_all_at(int fd, std::span<const std::byte> bytes, std::uint64_t offset
 void sync_file(int fd, const std::filesystem::path& name);  // fsync; a failure is final
 void sync_directory(const std::filesystem::path& directory);
 void close_file(Fd fd, const std::filesystem::path& name);  // where lost writes may be reported
+// renameat(2): 0, or its errno. A directory that the filesystem does not move as one (in the lower layer of an overlay)
+// moves entry by entry, where nothing stands at `to`; no symlink is followed.
+[[nodiscard]] int rename_at(int from_directory, const char* from, int to_directory, const char* to) noexcept;
 void rename_path(const std::filesystem::path& from, const std::filesystem::path& to);
 
 // Whole small file; throws Error{invalid} when it is longer than `size_max`, nullopt when it is absent.

@@ -1,9 +1,11 @@
 #include "cli/show/age.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <array>
 #include <charconv>
+#include <ctime>
 #include <system_error>
 
 #include "sabath/error.h"
@@ -43,6 +45,10 @@ std::string format_ago(std::int64_t then_ns, std::int64_t now_ns) {
     if (unit.letter != 'w' && count > 0) return fmt::format("{} {}{} ago", count, unit.name, count == 1 ? "" : "s");
   }
   return "now";
+}
+
+std::string format_day(std::int64_t time_ns) {
+  return fmt::format("{:%Y-%m-%d}", fmt::gmtime(static_cast<std::time_t>(time_ns / 1'000'000'000)));
 }
 
 }  // namespace sabath::cli

@@ -15,4 +15,7 @@ namespace sabath::cli {
 // "3 days ago", of a time in nanoseconds since 1970.
 [[nodiscard]] std::string format_ago(std::int64_t then_ns, std::int64_t now_ns);
 
+// "2026-12-29", of a time in nanoseconds since 1970.
+[[nodiscard]] std::string format_day(std::int64_t time_ns);
+
 }  // namespace sabath::cli

@@ -313,7 +313,8 @@ std::string TreeFetch::take(const GitSource& git, const std::string& asked, cons
     }
     close_to_members(context.store, work / "bare");
     make_directories(bare.parent_path());
-    if (::rename(bare.c_str(), (work / "lost").c_str()) != 0 && errno != ENOENT) throw_errno("replace", bare, errno);
+    const int error = rename_at(AT_FDCWD, bare.c_str(), AT_FDCWD, (work / "lost").c_str());
+    if (error != 0 && error != ENOENT) throw_errno("replace", bare, error);
     // Another process may have been first: its clone serves as well.
     if (::rename((work / "bare").c_str(), bare.c_str()) != 0 && !try_stat(bare)) throw_errno("keep", bare, errno);
   }

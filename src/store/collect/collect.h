@@ -21,6 +21,8 @@ struct CollectPolicy {
   // size_max). Neither is set: no asset is collected.
   std::optional<std::uint64_t> size_max, size_low;
   std::optional<std::chrono::seconds> older_than;
+  // For how long after its last use an asset counts as used by the other members who have it: docs/store.md.
+  [[nodiscard]] std::chrono::seconds use() const { return older_than.value_or(std::chrono::hours(24 * 30)); }
   // How long content that no asset names stays: an interrupted fetch will want it.
   std::chrono::seconds grace = std::chrono::hours(24);
   std::chrono::seconds partial_grace = std::chrono::hours(24 * 7);
@@ -43,7 +45,15 @@ struct CollectReport {
     std::uint64_t freed_bytes = 0;  // not shared with another asset
     std::int64_t used_ns = 0;       // since 1970
     std::string why;
+    std::int64_t until_ns = 0;  // kept by other members' use, which ends then; INT64_MAX: with a lease
   };
+  // A member whose use, or whose view, keeps assets that the policy chose.
+  struct Keeper {
+    unsigned user = 0;
+    std::uint64_t assets = 0, bytes = 0;
+    std::uint64_t unused_bytes = 0;  // of these: no member uses them, but his view is his; root can remove it
+  };
+  std::vector<Keeper> keepers;
   // Content that belongs to no asset: files in quarantine, bare clones, indexes of archives.
   struct Other {
     std::string name;  // below the store

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+
+#include "store/disk/owners.h"
 
 namespace sabath {
 namespace {
@@ -54,6 +57,17 @@ class Planner {
     return lost && !policy_.force_local ? "no source can restore it" : "";
   }
 
+  // By other members; nothing: by none.
+  [[nodiscard]] std::optional<CollectPlan::Kept> try_keep(const Sha256& id, const Root& root,
+                                                          std::int64_t used_ns) const {
+    if (std::string why = why_kept(root); !why.empty()) return CollectPlan::Kept{id, std::move(why), 0, false};
+    const std::int64_t until =
+        kept_by_others_until(root, used_ns, survey_.now_ns, std::chrono::nanoseconds(policy_.use()).count());
+    if (until != 0) return CollectPlan::Kept{id, "in use by " + users_text(root.others), until, false};
+    if (root.closed.empty()) return std::nullopt;
+    return CollectPlan::Kept{id, "unused, but in a view of " + users_text(root.closed), 0, true};
+  }
+
   // A tree without a view is part of other trees, or was learnt from a fragment: it is in use as long as they hold all
   // of its objects, and goes with them.
   [[nodiscard]] std::int64_t last_use(const Root& root, const std::vector<std::int64_t>& object_use) const {
@@ -73,14 +87,14 @@ class Planner {
       }
     }
     for (const auto& [id, root] : survey_.roots) {
-      std::string why = why_kept(root);
       const std::int64_t used_ns = last_use(root, object_use);
-      if (why.empty()) {
+      auto kept = try_keep(id, root, used_ns);
+      if (!kept) {
         ranked_.push_back({id, &root, used_ns});
         continue;
       }
       for (const std::uint32_t object : root.objects) owner_[object] = everybody;
-      protected_.push_back({{id, std::move(why)}, used_ns});
+      protected_.push_back({*std::move(kept), used_ns});
     }
     std::ranges::stable_sort(ranked_, {}, &Ranked::used_ns);
   }
@@ -121,7 +135,30 @@ class Planner {
     for (auto& [kept, used_ns] : protected_) {
       if (used_ns <= old() || left > goal) plan_.kept.push_back(std::move(kept));
     }
+    name_keepers();
     return count;
+  }
+
+  // Of the assets that stay because of other members, how much each keeps: an object that two of his assets share once.
+  void name_keepers() {
+    std::map<unsigned, std::vector<bool>> seen;
+    std::map<unsigned, CollectReport::Keeper> keepers;
+    for (const auto& kept : plan_.kept) {
+      const Root& root = survey_.roots.at(kept.root);
+      if (kept.until_ns == 0 && !kept.let_go) continue;
+      for (const unsigned user : kept.let_go ? root.closed : root.others) {
+        auto& keeper = keepers.try_emplace(user, CollectReport::Keeper{user}).first->second;
+        auto& counted = seen.try_emplace(user, std::vector<bool>(survey_.objects.size())).first->second;
+        ++keeper.assets;
+        for (const std::uint32_t object : root.objects) {
+          if (counted[object]) continue;
+          counted[object] = true;
+          keeper.bytes += survey_.objects.bytes(object);
+          if (kept.let_go) keeper.unused_bytes += survey_.objects.bytes(object);
+        }
+      }
+    }
+    for (const auto& [user, keeper] : keepers) plan_.keepers.push_back(keeper);
   }
 
   const Survey& survey_;

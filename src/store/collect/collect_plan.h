@@ -24,8 +24,11 @@ struct CollectPlan {
   struct Kept {
     Sha256 root;
     std::string why;
+    std::int64_t until_ns = 0;  // kept by other members' use; 0: by something else, or by a view alone
+    bool let_go = false;        // this user's own view and refs go, though the content stays
   };
-  std::vector<Kept> kept;  // the policy chose them, but they may not go
+  std::vector<Kept> kept;                      // the policy chose them, but they may not go
+  std::vector<CollectReport::Keeper> keepers;  // of these
 };
 
 // `old_enough`: whether an object that no root names is old enough to go.

@@ -36,9 +36,21 @@ bool is_ref(const fs::path& file) {
          try_parse_ref_name(directory.filename().native(), file.filename().native());
 }
 
+// The root of a view in the batch, of any user.
+std::optional<Sha256> view_at(const Batch& batch, const fs::path& file) {
+  const fs::path room = file.parent_path();
+  return room.parent_path() == batch.directory && room.stem() == "views" ? Sha256::try_parse(file.filename().native())
+                                                                         : std::nullopt;
+}
+
+// A view that no other user can have put a symlink above.
+bool is_of_one_user(const Batch& batch, const fs::path& view) {
+  return view.parent_path() == batch.directory / "views";
+}
+
 struct InTrash {
-  std::map<Sha256, fs::path> manifests, views;
-  std::multimap<Sha256, fs::path> refs;  // by root
+  std::map<Sha256, fs::path> manifests;
+  std::multimap<Sha256, fs::path> refs, views;  // by root
   std::unordered_map<Digest, fs::path> objects;
 };
 
@@ -54,14 +66,14 @@ InTrash contents(const Batch& batch) {
                             ? try_parse_object_name(file.parent_path().filename().native(), file.filename().native())
                             : std::nullopt;
     if (object) in.objects.emplace(*object, file);
-    if (file.parent_path() == batch.directory / "views") {
-      if (const auto root = Sha256::try_parse(file.filename().native())) in.views.emplace(*root, file);
-    }
+    if (const auto root = view_at(batch, file)) in.views.emplace(*root, file);
   });
   return in;
 }
 
-std::optional<Manifest> try_open(const fs::path& file) {
+}  // namespace
+
+std::optional<Manifest> try_open_manifest(const fs::path& file) {
   try {
     if (try_lstat(file)) return Manifest::open(file);
   } catch (const Error& error) {  // damaged, or gone meanwhile; a passing read error is neither
@@ -70,9 +82,11 @@ std::optional<Manifest> try_open(const fs::path& file) {
   return std::nullopt;
 }
 
+namespace {
+
 // A name comes back only with all its files: another process may have deleted some, or be deleting them now.
 bool is_whole(Store::State& store, const Sha256& root) {
-  const auto manifest = try_open(store.layout.manifest(root));
+  const auto manifest = try_open_manifest(store.layout.manifest(root));
   bool whole = manifest.has_value();
   if (!manifest) return whole;
   manifest->for_each([&](const Entry& entry) {
@@ -136,14 +150,14 @@ void Collector::restore_used(const Batch& batch) {
   for (const auto& mark : list_directory(store_.layout.used())) {
     const auto root = Sha256::try_parse(mark.filename().native());
     const auto s = root ? try_lstat(mark) : std::nullopt;
-    if (s && nanoseconds(s->st_mtim) >= since) wanted[*root] = true;
+    if (s && touched_ns(*s) >= since) wanted[*root] = true;
   }
   const auto back = [&](const fs::path& file) { report_.restored += store_.trash.restore(batch, file) ? 1 : 0; };
   for (const auto& [root, want] : wanted) {
     if (!want) continue;
     const auto trashed = in.manifests.find(root);
     if (trashed != in.manifests.end()) back(trashed->second);
-    if (const auto manifest = try_open(store_.layout.manifest(root))) {
+    if (const auto manifest = try_open_manifest(store_.layout.manifest(root))) {
       manifest->for_each([&](const Entry& entry) {
         if (!entry.is_file()) return;
         const auto object = in.objects.find(entry.digest);
@@ -152,10 +166,10 @@ void Collector::restore_used(const Batch& batch) {
       });
     }
     auto [ref, last] = in.refs.equal_range(root);
-    const auto view = in.views.find(root);
-    if ((ref == last && view == in.views.end()) || !is_whole(store_, root)) continue;
+    auto [view, last_view] = in.views.equal_range(root);
+    if ((ref == last && view == last_view) || !is_whole(store_, root)) continue;
     for (; ref != last; ++ref) back(ref->second);
-    if (view != in.views.end()) back(view->second);
+    for (; view != last_view; ++view) back(view->second);
   }
 }
 
@@ -172,9 +186,7 @@ void remove_view(Store::State& store, const fs::path& view, const std::optional<
 
 void Collector::empty(Batch& batch) {
   std::vector<fs::path> views, others;
-  Trash::for_each(batch, [&](const fs::path& file) {
-    (file.parent_path() == batch.directory / "views" ? views : others).push_back(file);
-  });
+  Trash::for_each(batch, [&](const fs::path& file) { (is_of_one_user(batch, file) ? views : others).push_back(file); });
   // Views first: their manifests, and their objects, are still there.
   for (const auto& view : views) {
     check_stop();
@@ -182,8 +194,8 @@ void Collector::empty(Batch& batch) {
     std::optional<Manifest> manifest;
     if (root) {
       const auto place = store_.layout.manifest(*root);
-      manifest = try_open(batch.directory / place.lexically_relative(store_.layout.root()));
-      if (!manifest) manifest = try_open(place);
+      manifest = try_open_manifest(batch.directory / place.lexically_relative(store_.layout.root()));
+      if (!manifest) manifest = try_open_manifest(place);
     }
     remove_view(store_, view, manifest);
   }
@@ -224,7 +236,8 @@ UndoReport undo_collection(Store& store) {
     // Sync before the batch goes. A view that was not restored, for another stands in its place, goes with it.
     for (const auto& directory : touched) sync_directory(directory);
     for (const auto& [root, view] : in.views) {
-      if (try_lstat(view)) remove_view(state, view, try_open(state.layout.manifest(root)));
+      if (is_of_one_user(batch, view) && try_lstat(view))
+        remove_view(state, view, try_open_manifest(state.layout.manifest(root)));
     }
     state.evidence.flush();
     remove_tree_below(state.layout.root(), batch.directory);

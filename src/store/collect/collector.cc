@@ -16,8 +16,6 @@
 #include "store/disk/below.h"
 #include "store/disk/facts_names.h"
 #include "store/disk/listing.h"
-#include "store/disk/note.h"
-#include "store/disk/ref_file.h"
 #include "store/space/reservation.h"
 
 namespace sabath {
@@ -116,13 +114,17 @@ CollectReport Collector::run() {
 void Collector::report_plan(const Survey& survey, const CollectPlan& plan) {
   const auto tell = [&](const Sha256& id, std::uint64_t freed, const std::string& why) {
     const Root& root = survey.roots.at(id);
-    return CollectReport::Asset{id, root.keys, root.source, root.files, root.bytes, freed, root.used_ns, why};
+    return CollectReport::Asset{id, root.keys, root.source, root.files, root.bytes, freed, root.used_ns, why, 0};
   };
   report_.objects = survey.objects.size();
   report_.object_bytes = survey.objects.total_bytes();
   report_.unnamed_objects = plan.unnamed.size();
   report_.unnamed_bytes = plan.unnamed_bytes;
-  for (const auto& kept : plan.kept) report_.kept.push_back(tell(kept.root, 0, kept.why));
+  for (const auto& kept : plan.kept) {
+    report_.kept.push_back(tell(kept.root, 0, kept.why));
+    report_.kept.back().until_ns = kept.until_ns;
+  }
+  report_.keepers = plan.keepers;
   if (survey.blind) {
     report_.notes.push_back(fmt::format(
         "a manifest is damaged or missing, so that what it names cannot be told from what nothing names: no "
@@ -157,11 +159,14 @@ void Collector::discard(const Survey& survey, const CollectPlan& plan) {
     check_stop();
     if (begun_to_be_used(victim.root, now_ns_)) {
       const Root& root = survey.roots.at(victim.root);
-      report_.kept.push_back(
-          {victim.root, root.keys, root.source, root.files, root.bytes, 0, root.used_ns, "in use since a moment ago"});
+      report_.kept.push_back({victim.root, root.keys, root.source, root.files, root.bytes, 0, root.used_ns,
+                              "in use since a moment ago", 0});
       continue;
     }
     discard_asset(victim, survey);
+  }
+  for (const auto& kept : plan.kept) {
+    if (kept.let_go && !begun_to_be_used(kept.root, now_ns_)) let_go(kept.root, survey.roots.at(kept.root));
   }
   discard_objects(plan.unnamed, survey);
   for (const auto& loose : survey.loose) {
@@ -175,21 +180,34 @@ void Collector::discard(const Survey& survey, const CollectPlan& plan) {
   remove_leftovers(survey);
 }
 
-// The view goes first: a user sees a tree whole, or not at all.
 void Collector::discard_asset(const CollectPlan::Victim& victim, const Survey& survey) {
   const Root& root = survey.roots.at(victim.root);
-  store_.trash.discard(batch(), store_.layout.view(victim.root));
-  for (const auto& key : root.keys) {
-    for (const auto& file : ref_files(store_.layout, key)) {
-      const auto ref = try_decode_ref(try_read_any_note(store_.layout, file).value_or(""));
-      const bool ours = ref && ::access(file.parent_path().c_str(), W_OK) == 0;  // another member's stays: it is a hint
-      if (ours && ref->root == victim.root) store_.trash.discard(batch(), file);
-    }
-  }
-  store_.trash.discard(batch(), store_.layout.manifest(victim.root));
+  discard_names(victim, root);
   report_.collected.push_back(
-      {victim.root, root.keys, root.source, root.files, root.bytes, victim.bytes, root.used_ns, victim.why});
+      {victim.root, root.keys, root.source, root.files, root.bytes, victim.bytes, root.used_ns, victim.why, 0});
   discard_objects(victim.objects, survey);
+}
+
+// The views go first: a user sees a tree whole, or not at all. Another member's ref that stays is a hint.
+void Collector::discard_names(const CollectPlan::Victim& victim, const Root& root) {
+  for (const auto& view : root.views) store_.trash.discard(batch(), view);
+  for (const auto& ref : removable_refs(store_.layout, victim.root, root)) store_.trash.discard(batch(), ref);
+  store_.trash.discard(batch(), store_.layout.manifest(victim.root));
+}
+
+std::uint64_t Collector::let_go(const Sha256& id, const Root& root) {
+  const fs::path& top = store_.layout.root();
+  const fs::path view = store_.layout.view(id), aside = store_.temporaries.new_name();
+  std::uint64_t freed = 0;
+  if (try_lstat(view)) {
+    rename_below(top, view, aside);
+    freed = own_bytes_of(aside);
+    remove_view(store_, aside, try_open_manifest(store_.layout.manifest(id)));
+  }
+  for (const auto& ref : removable_refs(store_.layout, id, root)) {
+    if (is_below(ref, store_.layout.refs())) unlink_below(top, ref);
+  }
+  return freed;
 }
 
 void Collector::discard_objects(const std::vector<std::uint32_t>& objects, const Survey& survey) {

@@ -24,6 +24,7 @@ class Collector {
   void report_plan(const Survey& survey, const CollectPlan& plan);
   void discard(const Survey& survey, const CollectPlan& plan);
   void discard_asset(const CollectPlan::Victim& victim, const Survey& survey);
+  void discard_names(const CollectPlan::Victim& victim, const Root& root);
   void discard_objects(const std::vector<std::uint32_t>& objects, const Survey& survey);
   void rewrite_packs(const Survey& survey);  // without those members that were discarded
   void rewrite_pack(const Survey& survey, std::uint32_t number);
@@ -35,6 +36,9 @@ class Collector {
   void discard_lost_links();  // of by-name/
   void remove_leftovers(const Survey& survey);
   [[nodiscard]] bool begun_to_be_used(const Sha256& root, std::int64_t since_ns) const;
+  // This user's view and refs of content that stays for others; what that frees on the disk. Nothing of it goes to the
+  // trash: the next fetch makes them again, and moves no byte.
+  std::uint64_t let_go(const Sha256& id, const Root& root);
 
   // The trash: content in use again goes back; content that was not missed for long is deleted.
   void settle_batches();
@@ -63,6 +67,10 @@ struct PartialState {
 };
 [[nodiscard]] PartialState look_at_partial(const std::filesystem::path& directory, const HostId& here);
 
+// nullopt: it is damaged or gone.
+[[nodiscard]] std::optional<Manifest> try_open_manifest(const std::filesystem::path& file);
+// What a view has for itself: files that are no links to objects.
+[[nodiscard]] std::uint64_t own_bytes_of(const std::filesystem::path& view);
 // Removes a view in the trash; other hard links to its objects' inodes keep their evidence.
 void remove_view(Store::State& store, const std::filesystem::path& view, const std::optional<Manifest>& manifest);
 

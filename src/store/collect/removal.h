@@ -22,6 +22,7 @@ struct RemovedAsset {
   bool pinned_elsewhere = false;  // another recipe pins the root
   // Whether a tree with this root and these keys is a part of this asset, and of no other; empty: none is.
   std::function<bool(const Sha256& root, const std::vector<Sha256>& keys)> is_part = {};
+  std::string name = {};  // of this user's link to it, by-name/NAME; empty: of none
 };
 
 // On the disk, in blocks.
@@ -40,7 +41,12 @@ struct RemovalReport {
   std::uint64_t freed_bytes = 0;   // on the disk, of objects, packs and views
   std::uint64_t trash_bytes = 0;   // moved to the trash: a collection with `now` frees it, its undo brings it back
   std::uint64_t shared_bytes = 0;  // stays: other assets need it
-  std::string waiting;             // why the trash could not be emptied; empty: no source can restore it
+  // The content stays: other members use it. This user's own view and refs are gone.
+  std::set<unsigned> users = {};  // whose view, lease or mark that is
+  std::string used_by = {};       // what it is, for people
+  std::int64_t until_ns = 0;      // 0: a view, which root alone removes; INT64_MAX: until a lease has ended
+  std::uint64_t used_bytes = 0;
+  std::string waiting;  // why the trash could not be emptied; empty: no source can restore it
 };
 // The parts of an asset that are here, without itself.
 [[nodiscard]] std::vector<Sha256> parts_of(Store& store, const RemovedAsset& asset);

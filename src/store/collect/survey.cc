@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <functional>
@@ -11,6 +12,7 @@
 #include "sabath/path.h"
 #include "store/disk/listing.h"
 #include "store/disk/note.h"
+#include "store/disk/owners.h"
 #include "store/disk/ref_file.h"
 
 namespace sabath {
@@ -73,13 +75,15 @@ class Surveyor {
 
  private:
   void use(Root& root, const fs::path& sign) {
-    if (const auto s = try_lstat(sign)) root.used_ns = std::max(root.used_ns, nanoseconds(s->st_mtim));
+    if (const auto s = try_lstat(sign)) root.used_ns = std::max(root.used_ns, touched_ns(*s));
   }
 
   void read_refs() {
     for_each_ref(store_.layout, [this](const Sha256& key, const Ref& ref, const fs::path& file) {
       Root& root = survey_.roots[ref.root];
       if (std::ranges::find(root.keys, key) == root.keys.end()) root.keys.push_back(key);
+      const auto other = other_of(file.parent_path().parent_path());
+      if (other && store_.layout.of_several_users()) root.others.insert(*other);  // else all have one view
       use(root, file);
       const bool elsewhere = is_restorable_from(ref);
       if (root.source.empty() || (elsewhere && !root.restorable)) {
@@ -97,8 +101,12 @@ class Surveyor {
         if (!id || type != DT_DIR) return;
         Root& root = survey_.roots[*id];
         root.view = true;
-        if (views != store_.layout.views())  // another user's, views.<uid>
-          root.in_use = fmt::format("the view of uid {}", views.extension().native().substr(1));
+        const auto other = other_of(views);
+        if (other) root.others.insert(*other);
+        if (other && !may_remove_from(views))
+          root.closed.insert(*other);
+        else
+          root.views.push_back(views / name);
         use(root, views / name);
       });
     }
@@ -114,7 +122,13 @@ class Surveyor {
   void read_leased() {
     for (const auto& lease : survey_.leases) {
       if (!lease.live) continue;
-      for (const auto& id : lease.text.roots) survey_.roots[id].in_use = describe(lease);
+      const bool own = !store_.layout.of_several_users() || lease.owner == ::geteuid();
+      for (const auto& id : lease.text.roots) {
+        Root& root = survey_.roots[id];
+        root.in_use = describe(lease);
+        root.in_own_use = root.in_own_use || own;
+        if (!own) root.others.insert(lease.owner);
+      }
       if (lease.text.open) survey_.open_since_ns = std::min(survey_.open_since_ns, lease.text.since_ns);
     }
   }
@@ -136,7 +150,7 @@ class Surveyor {
     if (found == survey_.roots.end()) {
       const auto s = try_lstat(file);
       if (!s) return;
-      const std::int64_t made = nanoseconds(s->st_mtim);
+      const std::int64_t made = touched_ns(*s);
       const bool young = made > std::min(survey_.now_ns - grace_ns_, survey_.open_since_ns - clock_margin_ns);
       if (!young) return survey_.loose.push_back(id);
       found = survey_.roots.emplace(id, Root{}).first;
@@ -168,6 +182,25 @@ class Surveyor {
 };
 
 }  // namespace
+
+std::int64_t kept_by_others_until(const Root& root, std::int64_t used_ns, std::int64_t now_ns, std::int64_t use_ns) {
+  if (root.others.empty()) return 0;
+  if (!root.in_use.empty() && !root.in_own_use) return INT64_MAX;
+  return used_ns > now_ns - use_ns ? used_ns + use_ns : 0;
+}
+
+std::vector<fs::path> removable_refs(const Layout& layout, const Sha256& id, const Root& root) {
+  std::vector<fs::path> files;
+  for (const auto& key : root.keys) {
+    for (const auto& file : ref_files(layout, key)) {
+      const auto ref = try_decode_ref(try_read_any_note(layout, file).value_or(""));
+      const fs::path room = file.parent_path().parent_path();
+      const bool ours = ref && ref->root == id && ::access(file.parent_path().c_str(), W_OK) == 0;
+      if (ours && may_remove_from(room)) files.push_back(file);
+    }
+  }
+  return files;
+}
 
 std::string describe(const FoundLease& lease) {
   const auto writer = WriterId::try_parse(lease.writer);

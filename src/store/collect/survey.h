@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +23,13 @@ struct Root {
   std::string source, trusted_by;                         // of one of them, for people
   bool view = false, pinned = false, restorable = false;  // restorable: a source elsewhere has it
   bool young = false;                                     // so new that its writer may still be at work
-  std::string in_use;                                     // by what, for people; empty: not in use
+  std::string in_use;                                     // by whose live lease, for people; empty: by none
+  bool in_own_use = false;                                // such a lease is this user's
+  // The members besides this user who have a view, a ref or a live lease of it. Each counts as its user for as long as
+  // its mark is young, set by any user: no process table knows the jobs of other nodes.
+  std::set<unsigned> others;
+  std::vector<std::filesystem::path> views;  // all that this user may remove
+  std::set<unsigned> closed;                 // whose view he may not
   std::int64_t used_ns = 0;
   std::vector<std::uint32_t> objects;  // those that are here
   std::uint64_t files = 0, bytes = 0;  // as the manifest says
@@ -49,6 +56,15 @@ inline constexpr std::int64_t clock_margin_ns = 1'000'000'000;  // a file's time
 // The roots that refs, pins and views name, here or not. True: a pin or a view names it. A ref alone may be a hint,
 // like that of an archive's tree, which no process misses while the asset is whole.
 [[nodiscard]] std::map<Sha256, bool> roots_named(const Layout& layout);
+
+// Until when the other members' use keeps the content of a root that was used at `used_ns` (without its mark, at the
+// latest of its signs): INT64_MAX as long as a lease of theirs lives; 0: nothing of theirs keeps it, but perhaps a view
+// that this user may not remove.
+[[nodiscard]] std::int64_t kept_by_others_until(const Root& root, std::int64_t used_ns, std::int64_t now_ns,
+                                                std::int64_t use_ns);
+// The root's own refs, of those that name it: files that this user may remove.
+[[nodiscard]] std::vector<std::filesystem::path> removable_refs(const Layout& layout, const Sha256& id,
+                                                                const Root& root);
 
 // "HOST pid N: what for", for people.
 [[nodiscard]] std::string describe(const FoundLease& lease);

@@ -38,8 +38,8 @@ class Held {
 
 void rename_below(const fs::path& top, const fs::path& from, const fs::path& to) {
   const Held before(top, from), after(top, to);
-  if (::renameat(before.directory(), before.name().c_str(), after.directory(), after.name().c_str()) != 0)
-    throw_errno("rename to", to, errno);
+  const int error = rename_at(before.directory(), before.name().c_str(), after.directory(), after.name().c_str());
+  if (error != 0) throw_errno("rename to", to, error);
 }
 
 bool rename_unless_there_below(const fs::path& top, const fs::path& from, const fs::path& to) {

@@ -59,6 +59,11 @@ bool rename_unless_there_at(int from_directory, const std::filesystem::path& fro
                             const std::filesystem::path& to) {
   if (::renameat2(from_directory, from.c_str(), to_directory, to.c_str(), RENAME_NOREPLACE) == 0) return true;
   if (errno == EEXIST) return false;
+  if (errno == EXDEV) {  // of a directory: its place is made by mkdir(2), which never replaces either
+    const int error = rename_at(from_directory, from.c_str(), to_directory, to.c_str());
+    if (error != 0 && error != EEXIST) throw_errno("publish as", to, error);
+    return error == 0;
+  }
   if (errno != EINVAL && errno != ENOSYS) throw_errno("publish as", to, errno);
   // This filesystem has no such rename (NFS): a hard link never replaces either.
   if (::linkat(from_directory, from.c_str(), to_directory, to.c_str(), 0) == 0) {
@@ -70,7 +75,8 @@ bool rename_unless_there_at(int from_directory, const std::filesystem::path& fro
   // No such hard links either: replacing is harmless, as both have the same content.
   struct stat there {};
   if (::fstatat(to_directory, to.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0) return false;
-  if (::renameat(from_directory, from.c_str(), to_directory, to.c_str()) != 0) throw_errno("rename to", to, errno);
+  if (const int error = rename_at(from_directory, from.c_str(), to_directory, to.c_str()); error != 0)
+    throw_errno("rename to", to, error);
   return true;
 }
 

@@ -2,12 +2,51 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <pwd.h>
+
+#include <array>
+#include <charconv>
 
 #include "sabath/error.h"
+#include "sabath/path.h"
 #include "store/disk/layout.h"
 #include "store/disk/listing.h"
 
 namespace sabath {
+namespace {
+
+std::string user_name(uid_t user) {
+  std::array<char, 16384> room{};
+  struct passwd entry {};
+  struct passwd* found = nullptr;
+  const bool known = ::getpwuid_r(user, &entry, room.data(), room.size(), &found) == 0 && found != nullptr;
+  return known ? printable(found->pw_name) : fmt::format("{}", user);
+}
+
+}  // namespace
+
+std::optional<unsigned> other_of(const std::filesystem::path& room) {
+  const std::string owner = room.extension();
+  unsigned user = 0;
+  const auto [end, error] = std::from_chars(owner.data() + (owner.empty() ? 0 : 1), owner.data() + owner.size(), user);
+  return owner.empty() || error != std::errc() || user == ::geteuid() ? std::nullopt : std::optional(user);
+}
+
+bool may_remove_from(const std::filesystem::path& room) {
+  return (!other_of(room) || ::geteuid() == 0) && ::access(room.c_str(), W_OK) == 0;
+}
+
+std::string users_text(const std::set<unsigned>& users) {
+  constexpr std::size_t named_max = 3;
+  std::string text = users.size() > 1 ? "users" : "user";
+  std::size_t named = 0;
+  for (const unsigned user : users) {
+    const bool last = ++named == users.size();
+    if (named > named_max) return text + fmt::format(" and {} more", users.size() - named_max);
+    text += fmt::format("{}{}", named == 1 ? " " : last ? " and " : ", ", user_name(user));
+  }
+  return text;
+}
 
 std::optional<Fd> try_open_trusted(const Owners& owners, const std::filesystem::path& file) {
   try {

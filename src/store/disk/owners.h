@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "base/file.h"
@@ -37,6 +39,14 @@ class Owners {
 
 // Whether all of a tree, or a file, is this user's, and no other user may write into its directories and files.
 [[nodiscard]] bool belongs_to(const std::filesystem::path& tree, uid_t user);
+
+// The member whose room ROOM.<uid> this is; nullopt: this user, or it is for all.
+[[nodiscard]] std::optional<unsigned> other_of(const std::filesystem::path& room);
+// Another member's view, note or link goes by root's hand alone, where the filesystem lets root write.
+[[nodiscard]] bool may_remove_from(const std::filesystem::path& room);
+
+// "user alice", "users alice and 64001", for people: by name where this machine knows it.
+[[nodiscard]] std::string users_text(const std::set<unsigned>& users);
 
 // Only the owner appends to it, even where the group may write in its directory.
 inline constexpr mode_t own_file_mode = 0644;

@@ -118,8 +118,8 @@ WriterId WriterId::of_this_process() {
 
 Life life_of(const WriterId& writer, const HostId& here) {
   if (writer.host.name != here.name || writer.host.machine != here.machine || here.boot == 0) return Life::unknown;
-  // Two machines may have one name; only an earlier boot of the same installation is surely over.
-  if (writer.host.boot != here.boot) return here.machine != 0 && writer.host.boot != 0 ? Life::dead : Life::unknown;
+  // Boots have no order: another one of this installation may be an earlier one, or that of a copy of this machine.
+  if (writer.host.boot != here.boot) return Life::unknown;
   if (here.pid_namespace == 0 || writer.host.pid_namespace != here.pid_namespace) return Life::unknown;
   if (writer.pid <= 0 || (::kill(static_cast<pid_t>(writer.pid), 0) != 0 && errno == ESRCH)) return Life::dead;
   const auto stat = try_process_stat(fmt::format("{}", writer.pid));

@@ -32,8 +32,7 @@ struct WriterId {
 
 enum class Life { alive, dead, unknown };
 
-// Says only what this machine can know: it looks up a process of the same boot and pid namespace; a process from before
-// this machine's last boot is dead; any other is unknown.
+// Says only what this machine can know: it looks up a process of the same boot and pid namespace; any other is unknown.
 [[nodiscard]] Life life_of(const WriterId& writer, const HostId& here);
 
 }  // namespace sabath

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <ctime>
 #include <iterator>
 #include <span>
 #include <utility>
@@ -55,11 +56,19 @@ std::vector<std::filesystem::path> WriterLogs::of_the_dead() const {
   std::vector<std::filesystem::path> dead;
   for (auto& log : list()) {
     const auto writer = WriterId::try_parse(log.stem().native());
-    if (!writer || life_of(*writer, writer_.host) != Life::dead) continue;
+    if (!writer || !is_over(*writer, log)) continue;
     if (::access(log.parent_path().c_str(), W_OK) != 0) continue;  // another user's, who takes it over himself
     if (try_open_trusted(owners_, log)) dead.push_back(std::move(log));
   }
   return dead;
+}
+
+// A writer that cannot be judged, and was silent for so long, loses hints at worst if it goes on.
+bool WriterLogs::is_over(const WriterId& writer, const std::filesystem::path& log) const {
+  constexpr std::time_t silence_max_s = 24 * 3600;
+  const Life life = life_of(writer, writer_.host);
+  const auto s = life == Life::unknown ? try_lstat(log) : std::nullopt;
+  return life == Life::dead || (s && std::time(nullptr) - s->st_mtime > silence_max_s);
 }
 
 bool WriterLogs::append(std::string_view records) {

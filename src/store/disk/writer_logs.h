@@ -24,13 +24,14 @@ class WriterLogs {
   // Calls `visit` for every log; reads again if logs came or went meanwhile, as hints that one writer took over from
   // another may have been missed in both. If `visit` throws Error, that log is skipped.
   void read(const std::function<void(const std::filesystem::path& log)>& visit) const;
-  // Logs of dead writers of this host, owned by a trusted user.
+  // Logs of writers that are dead, or cannot be judged and were silent for a day, owned by a trusted user.
   [[nodiscard]] std::vector<std::filesystem::path> of_the_dead() const;
   // Appends to our own log. False: it failed, and later appends fail too: nothing may follow a torn record.
   bool append(std::string_view records);
 
  private:
   [[nodiscard]] std::vector<std::filesystem::path> list() const;  // sorted
+  [[nodiscard]] bool is_over(const WriterId& writer, const std::filesystem::path& log) const;
 
   const std::filesystem::path directory_;
   const WriterId writer_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -32,6 +33,10 @@ bool is_live(std::string_view name, const HostId& here, std::int64_t beat_ns,
 
 std::int64_t nanoseconds(const struct timespec& time) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+std::int64_t touched_ns(const struct stat& file) {
+  return std::min(nanoseconds(file.st_mtim), nanoseconds(file.st_ctim));
 }
 
 std::string encode_lease(const LeaseText& lease) {
@@ -70,12 +75,13 @@ std::vector<FoundLease> read_leases(const Layout& layout, const HostId& here, st
     const std::string name = lease.file.filename();
     lease.writer = name.substr(0, name.find('+'));
     const auto there = try_lstat(lease.file);
+    lease.owner = there ? there->st_uid : 0;
     const auto text = there && S_ISREG(there->st_mode) ? try_read_any_note(layout, lease.file) : std::nullopt;
     if (!there || !S_ISREG(there->st_mode) || (!text && !try_lstat(lease.file))) continue;  // ended meanwhile, or none
     const auto decoded = try_decode_lease(text.value_or(""));
     lease.damaged = !decoded;
     lease.text = decoded.value_or(worst_case());
-    lease.live = is_live(name, here, nanoseconds(there->st_mtim), [now_ns] { return now_ns; });
+    lease.live = is_live(name, here, touched_ns(*there), [now_ns] { return now_ns; });
     found.push_back(std::move(lease));
   }
   if (error && error.value() != ENOENT) throw_errno("list", layout.leases(), error.value());

@@ -2,6 +2,8 @@
 // functions; any thread. Throws Error{storage} if the folder cannot be listed.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -35,6 +37,7 @@ inline constexpr auto lease_silence_max = std::chrono::minutes(5);  // for a wri
 struct FoundLease {
   std::filesystem::path file;
   std::string writer;  // as the name says
+  unsigned owner = 0;  // the user
   LeaseText text;      // of a damaged one: open, since for ever
   bool damaged = false, live = false;
 };
@@ -48,5 +51,8 @@ struct FoundLease {
                            const std::function<std::int64_t()>& now_ns);
 
 [[nodiscard]] std::int64_t nanoseconds(const struct timespec& time);
+// When a file's mtime was set to now: its owner may set any other, but not the ctime, so a time to come is not
+// believed.
+[[nodiscard]] std::int64_t touched_ns(const struct stat& file);
 
 }  // namespace sabath

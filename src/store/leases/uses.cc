@@ -47,7 +47,7 @@ void mark_used(const Layout& layout, const Sha256& root) noexcept {
 
 std::optional<std::int64_t> used_at(const Layout& layout, const Sha256& root) {
   const auto mark = try_lstat(layout.used(root));
-  return mark ? std::optional(nanoseconds(mark->st_mtim)) : std::nullopt;
+  return mark ? std::optional(touched_ns(*mark)) : std::nullopt;
 }
 
 std::int64_t server_now(Temporaries& temporaries) {

@@ -82,7 +82,7 @@ KnownPartial::~KnownPartial() {
       const auto author = try_parse_journal_name(name);
       return author && *author != store_.writer.text();
     });
-    if (wanted) ::rename(aside.c_str(), directory_.c_str());
+    if (wanted) static_cast<void>(rename_at(AT_FDCWD, aside.c_str(), AT_FDCWD, directory_.c_str()));
     remove_tree(aside);              // also if it could not go back: another is there, and its writers go there
   } catch (const std::exception&) {  // then it stays, for the next one
   }

@@ -158,26 +158,53 @@ std::optional<SourceVersion> LeaderWatch::left_version() {
   return std::nullopt;
 }
 
+namespace {
+
+// What one silent writer left: its data, as its journal vouches for it.
+struct Left {
+  fs::path directory;
+  SourceNote note;
+  Fd data;
+  std::map<std::uint64_t, std::vector<Sha256>> hashes;
+
+  // The hash of a whole chunk that is as the journal says, read into `chunk`.
+  [[nodiscard]] std::optional<Sha256> try_read(std::uint64_t index, std::span<std::byte> chunk) const {
+    const auto reported = hashes.find(index);
+    if (reported == hashes.end() || read_at(data.get(), chunk, index * chunk.size(), directory) < chunk.size())
+      return std::nullopt;
+    const Sha256 hash = hash_chunk(chunk);
+    return std::ranges::find(reported->second, hash) == reported->second.end() ? std::nullopt : std::optional(hash);
+  }
+};
+
+}  // namespace
+
 std::uint64_t LeaderWatch::copy_left(OwnPartial& own, const SourceVersion& expected,
                                      const std::function<void(std::span<const std::byte>)>& tee) {
   list_directories();
+  std::vector<Left> all;
+  for (const auto& directory : farthest_first()) {
+    auto note = try_read_source_note(directory);
+    auto data = try_open_file(directory / partial_data_name, O_RDONLY | O_NOFOLLOW);
+    if (!note || note->version != expected || !data) continue;
+    all.push_back({directory, *std::move(note), *std::move(data), journaled(directory, key_)});
+  }
   std::uint64_t copied = 0;
   std::vector<std::byte> chunk(chunk_size_bytes);
-  for (const auto& directory : farthest_first()) {
-    const auto note = try_read_source_note(directory);
-    const auto data = try_open_file(directory / partial_data_name, O_RDONLY | O_NOFOLLOW);
-    if (!note || note->version != expected || !data) continue;
-    const auto hashes = journaled(directory, key_);
-    for (;;) {
-      const std::uint64_t index = own.front() / chunk_size_bytes;
-      const auto reported = hashes.find(index);
-      if (reported == hashes.end() || read_at(data->get(), chunk, own.front(), directory) < chunk.size()) break;
-      const Sha256 hash = hash_chunk(chunk);
-      if (std::ranges::find(reported->second, hash) == reported->second.end()) break;
-      if (own.front() == 0) own.note_version(note->version, note->size_bytes);
-      own.write_chunk(0, index, chunk, hash);
-      tee(chunk);
-      copied += chunk.size();
+  const auto copy = [&](const Left& left, std::uint64_t index) {
+    const auto hash = left.try_read(index, chunk);
+    if (!hash) return false;
+    if (copied == 0) own.note_version(left.note.version, left.note.size_bytes);
+    own.write_chunk(0, index, chunk, *hash);
+    copied += chunk.size();
+    return true;
+  };
+  for (const Left& left : all)
+    while (copy(left, own.front() / chunk_size_bytes)) tee(chunk);
+  for (const Left& left : all) {  // and what lies behind the front
+    const auto done = own.chunks_done();
+    for (const auto& [index, hashes] : left.hashes) {
+      if (index * chunk_size_bytes > own.front() && (index >= done.size() || !done[index])) copy(left, index);
     }
   }
   return copied;

@@ -39,9 +39,9 @@ class LeaderWatch {
 
   // The source version that the farthest other writer noted; nullopt if there is nothing to copy.
   [[nodiscard]] std::optional<SourceVersion> left_version();
-  // Copies into `own` the chunks that follow its front, from others' directories that noted `expected`: each is hashed
-  // and compared with its writer's journal. For writers that stand still and cannot be known to be dead: their files
-  // are read and never touched. Calls `tee` with the bytes in order; returns how many.
+  // Copies into `own` the chunks that it lacks, from others' directories that noted `expected`: each is hashed and
+  // compared with its writer's journal. For writers that stand still and cannot be known to be dead: their files are
+  // read and never touched. Calls `tee` with the bytes that follow the front, in order; returns how many were copied.
   std::uint64_t copy_left(OwnPartial& own, const SourceVersion& expected,
                           const std::function<void(std::span<const std::byte>)>& tee);
 

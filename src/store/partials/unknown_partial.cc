@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "base/file.h"
 #include "sabath/error.h"
 #include "store/disk/layout.h"
 #include "store/partials/source_note.h"
@@ -83,7 +84,7 @@ std::vector<fs::path> UnknownPartial::ownerless(Stock& store, const Sha256& key)
 // rename(2) decides between several writers that want the same one.
 void UnknownPartial::take_directory() {
   for (const auto& found : ownerless(store_, key_)) {
-    if (::rename(found.c_str(), directory_.c_str()) != 0) continue;
+    if (rename_at(AT_FDCWD, found.c_str(), AT_FDCWD, directory_.c_str()) != 0) continue;
     unexamined_ = true;
     return;
   }

@@ -54,7 +54,7 @@ std::vector<FoundReservation> read_reservations(const Layout& layout, const Host
       if (!there || !text) continue;  // it has ended meanwhile
       one.text = try_decode_reservation(*text).value_or(ReservationText{});
       one.user = there->st_uid;
-      one.live = is_live(one.name, here, nanoseconds(there->st_mtim), now_ns);
+      one.live = is_live(one.name, here, touched_ns(*there), now_ns);
       found.push_back(std::move(one));
     } catch (const Error&) {}  // another user's, and not readable for us
   }

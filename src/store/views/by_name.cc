@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "store/disk/listing.h"
+#include "store/disk/owners.h"
 
 namespace sabath {
 namespace {
@@ -47,9 +48,14 @@ void link_by_name(Store& store, const std::string& name, const Manifest& manifes
 
 std::vector<fs::path> lost_links(const Store::State& store) {
   std::vector<fs::path> lost;
-  for (const fs::path& link : list_directory(store.layout.names())) {
-    const auto there = try_lstat(link);
-    if (there && S_ISLNK(there->st_mode) && !try_stat(link)) lost.push_back(link);
+  for (const fs::path& room : rooms_of_all(store.layout, store.layout.names())) {
+    if (!may_remove_from(room)) continue;
+    for (const fs::path& link : list_directory(room)) {
+      std::error_code none;
+      const fs::path text = fs::read_symlink(link, none);  // as link_by_name() writes it; no link is followed
+      if (none || text.empty() || *text.begin() != "..") continue;
+      if (!try_lstat(store.layout.root() / text.lexically_relative(".."))) lost.push_back(link);
+    }
   }
   return lost;
 }

@@ -12,6 +12,6 @@
 namespace sabath {
 
 void link_by_name(Store& store, const std::string& name, const Manifest& manifest) noexcept;
-[[nodiscard]] std::vector<std::filesystem::path> lost_links(const Store::State& store);  // of this user
+[[nodiscard]] std::vector<std::filesystem::path> lost_links(const Store::State& store);  // that this user may remove
 
 }  // namespace sabath

@@ -1,5 +1,6 @@
 #include "sabath/unstage.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -130,9 +131,8 @@ void remove(const Doomed& doomed) {
   if (doomed.store) {
     half_gone.push_back(doomed.directory / fmt::format("{}{}", gone_prefix, WriterId::of_this_process().text()));
     const fs::path store = doomed.directory / store_name;
-    if (::rename(store.c_str(), half_gone.back().c_str()) != 0 && errno != ENOENT) {
-      throw_errno("move away", store, errno);
-    }
+    const int error = rename_at(AT_FDCWD, store.c_str(), AT_FDCWD, half_gone.back().c_str());
+    if (error != 0 && error != ENOENT) throw_errno("move away", store, error);
   }
   for (const auto& place : half_gone) {
     remove_tree(place);

@@ -10,6 +10,7 @@
 #include "sabath/path.h"
 #include "session/stores.h"
 #include "store/collect/collect.h"
+#include "store/disk/owners.h"
 #include "store/pins.h"
 #include "verbs/assets/asset_names.h"
 #include "verbs/assets/assets.h"
@@ -52,7 +53,7 @@ std::vector<CollectedAsset> named(std::vector<CollectReport::Asset>& assets, con
   std::vector<CollectedAsset> all;
   for (auto& asset : assets) {
     all.push_back({names.of(asset.root, asset.keys, asset.source), asset.root.prefixed(), std::move(asset.source),
-                   asset.files, asset.bytes, asset.freed_bytes, asset.used_ns, std::move(asset.why)});
+                   asset.files, asset.bytes, asset.freed_bytes, asset.used_ns, std::move(asset.why), asset.until_ns});
   }
   return all;
 }
@@ -79,7 +80,19 @@ Json json_of(const std::vector<CollectedAsset>& assets) {
                     {"bytes", asset.bytes},
                     {"freed_bytes", asset.freed_bytes},
                     {"used", asset.used_ns / 1'000'000'000},
-                    {"why", asset.why}});
+                    {"why", asset.why},
+                    {"until", until_or_null(asset.until_ns)}});
+  }
+  return list;
+}
+
+Json json_of(const std::vector<KeepingMember>& keepers) {
+  Json list = Json::array();
+  for (const auto& keeper : keepers) {
+    list.push_back({{"user", keeper.user},
+                    {"assets", keeper.assets},
+                    {"bytes", keeper.bytes},
+                    {"unused_bytes", keeper.unused_bytes}});
   }
   return list;
 }
@@ -108,6 +121,9 @@ CollectionRecord collect(Session& session, const CollectionRequest& request, Eve
   record.collected = named(report.collected, names);
   record.kept = named(report.kept, names);
   name_pins(record.kept, read_pins(*store));
+  for (const auto& keeper : report.keepers)
+    record.keepers.push_back(
+        {keeper.user, users_text({keeper.user}), keeper.assets, keeper.bytes, keeper.unused_bytes});
   record.collected_objects = report.collected_objects;
   record.collected_bytes = report.collected_bytes;
   record.unnamed_objects = report.unnamed_objects;
@@ -138,6 +154,7 @@ Json json_of(const CollectionRecord& record) {
           {"object_bytes", record.object_bytes},
           {"collected", json_of(record.collected)},
           {"kept", json_of(record.kept)},
+          {"keepers", json_of(record.keepers)},
           {"collected_objects", record.collected_objects},
           {"collected_bytes", record.collected_bytes},
           {"unnamed_objects", record.unnamed_objects},

@@ -62,6 +62,10 @@ RemovedContent remove_content(const SessionSettings& settings, Store& store, con
           report.trash_bytes,
           report.shared_bytes,
           report.parts,
+          report.used_bytes,
+          {report.users.begin(), report.users.end()},
+          std::move(report.used_by),
+          report.until_ns,
           std::move(report.waiting),
           std::move(report.why_kept),
           false};
@@ -75,7 +79,7 @@ RemovalRecord remove(Session& session, const RemovalRequest& request, EventSink&
   const auto store = open_existing_store(settings);
   RemovalRecord record;
   for (const auto& name : request.names) {
-    RemovedContent gone{name, "", 0, 0, 0, 0, "", "", false};
+    RemovedContent gone{name, "", 0, 0, 0, 0, 0, {}, "", 0, "", "", false};
     try {
       gone = remove_content(settings, *store, name, request.now, stop);
     } catch (const Error& error) {
@@ -100,6 +104,9 @@ Json json_of(const RemovalRecord& record) {
                    {"trash_bytes", asset.trash_bytes},
                    {"shared_bytes", asset.shared_bytes},
                    {"parts", asset.parts},
+                   {"used_bytes", asset.used_bytes},
+                   {"users", asset.users},
+                   {"until", until_or_null(asset.until_ns)},
                    {"waiting", text_or_null(asset.waiting)},
                    {"kept", text_or_null(asset.kept)},
                    {"forgotten", asset.forgotten}});

@@ -25,8 +25,9 @@ std::vector<Sha256> parts_keys(const Recipe& recipe) {
 
 RemovedAsset asset_of(const std::string& name, const Sha256& root, const SessionSettings& settings) {
   const Catalogue catalogue = make_catalogue(settings);
-  RemovedAsset asset{root, {}, {}, false, {}};
+  RemovedAsset asset{root, {}, {}, false, {}, {}};
   if (name.starts_with("sha256:")) return asset;  // under all its names
+  asset.name = name;
   const Recipe own = catalogue.find(name, std::nullopt);
   const SourceNames names = source_names(settings);
   const auto add = [&](const Recipe& recipe, std::set<Sha256>& keys) {

@@ -298,7 +298,7 @@ TEST(Writer, IsJudgedOnlyWhereItCanBe) {
   EXPECT_EQ(life([](WriterId& w) { w.host.name = "elsewhere"; }), Life::unknown);
   EXPECT_EQ(life([](WriterId& w) { ++w.host.machine; }), Life::unknown);
   EXPECT_EQ(life([](WriterId& w) { ++w.host.pid_namespace; }), Life::unknown);
-  EXPECT_EQ(life([](WriterId& w) { ++w.host.boot; }), self.host.machine != 0 ? Life::dead : Life::unknown);
+  EXPECT_EQ(life([](WriterId& w) { ++w.host.boot; }), Life::unknown) << "perhaps of a copy of this machine";
 }
 
 TEST(Layout, ParsesOnlyItsOwnNames) {

@@ -179,8 +179,9 @@ TEST_F(Leading, AChunkThatItsJournalDoesNotVouchForIsNotCopied) {
   const fs::path at = foreign(3);
   tamper(at / partial_data_name, chunk_size_bytes + 7);
   const auto partial = store->open_partial(key);
-  EXPECT_EQ(watch.copy_left(*partial, version, ignore), chunk_size_bytes);
+  EXPECT_EQ(watch.copy_left(*partial, version, ignore), 2 * chunk_size_bytes) << "what follows it is";
   EXPECT_EQ(partial->front(), chunk_size_bytes);
+  EXPECT_EQ(partial->chunks_done(), (std::vector<bool>{true, false, true}));
 }
 
 TEST_F(Leading, DamagedNotesAndStrangeNamesAreNobody) {

@@ -20,7 +20,24 @@ struct Options {
   bool undo = false;
 };
 
-void print(Context& context, const CollectionRecord& record) {
+// Who keeps what the request would have had go; and the command by which root frees it.
+void tell_keepers(Context& context, const Options& options, const CollectionRecord& record) {
+  bool unused = false;
+  for (const auto& keeper : record.keepers) {
+    context.say(fmt::format("{} keeps {} of {}, of them {} that no member uses", keeper.who, format_bytes(keeper.bytes),
+                            counted(keeper.assets, "asset"), format_bytes(keeper.unused_bytes)));
+    unused = unused || keeper.unused_bytes > 0;
+  }
+  if (!unused) return;
+  const CollectionRequest& request = options.request;
+  std::string line = "sabath gc --store " + shell_word(context.configuration.session.store.string());
+  if (request.size_max) line += fmt::format(" --max-size {}", *request.size_max);
+  if (request.size_low) line += fmt::format(" --low {}", *request.size_low);
+  if (options.older_than) line += " --older-than " + *options.older_than;
+  context.say(fmt::format("hint: views of other members are root's to remove: {}", line));
+}
+
+void print(Context& context, const Options& options, const CollectionRecord& record) {
   const bool dry_run = record.dry_run;
   Table table({"ASSET", "SIZE", "FREES", "LAST USED", dry_run ? "WOULD GO, FOR" : "GONE, FOR"});
   const std::int64_t now = unix_time();
@@ -29,7 +46,10 @@ void print(Context& context, const CollectionRecord& record) {
         {asset.name, format_bytes(asset.bytes), format_bytes(asset.freed_bytes), format_ago(asset.used_ns, now), why});
   };
   for (const auto& asset : record.collected) row(asset, asset.why);
-  for (const auto& asset : record.kept) row(asset, "stays: " + asset.why);
+  for (const auto& asset : record.kept) {
+    const bool ends = asset.until_ns != 0 && asset.until_ns != INT64_MAX;
+    row(asset, fmt::format("stays: {}{}", asset.why, ends ? " until " + format_day(asset.until_ns) : ""));
+  }
   for (const auto& other : record.others) {
     table.add(
         {other.name, format_bytes(other.bytes), format_bytes(other.bytes), format_ago(other.used_ns, now), other.why});
@@ -43,6 +63,7 @@ void print(Context& context, const CollectionRecord& record) {
   if (record.restored > 0) context.say(fmt::format("{} taken back: in use again", counted(record.restored, "file")));
   if (record.deleted_batches > 0)
     context.say(fmt::format("deleted from the trash: {}", format_bytes(record.deleted_bytes)));
+  tell_keepers(context, options, record);
   for (const auto& why : record.waiting) context.say("note: " + why);
   for (const auto& note : record.notes) context.warn(note);
   const bool in_trash =
@@ -72,7 +93,7 @@ int run(Context& context, Options& options) {
   if (context.presentation.json) {
     context.out.record(json_of(record));
   } else {
-    print(context, record);
+    print(context, options, record);
   }
   return record.exit;
 }
@@ -85,7 +106,10 @@ Action declare(OptionSet& set) {
       "when objects take more (and clones and quarantine, which go first), the least recently used assets go until "
       "they do not");
   set.size("--low", "SIZE", request.size_low, "... until they take this (default: SIZE of --max-size)");
-  set.option("--older-than", "TIME", options->older_than, "assets that were not used for so long go, e.g. 30d, 12h");
+  set.option(
+      "--older-than", "TIME", options->older_than,
+      "assets that were not used for so long go, e.g. 30d, 12h; of a shared store, so long one counts as used by the "
+      "other members who have it (default: 30d)");
   set.flag("-n,--dry-run", request.dry_run, "say what would go, with names and sizes, and change nothing");
   set.flag("--now", request.now, "delete what is collected in the same call: nothing to take back");
   set.flag("--undo", options->undo, "take back all that is still in the trash");
@@ -113,8 +137,10 @@ constexpr Verb gc_verb{
     "Kept assets (`sabath keep`), and those that a fetch, a stage or a run uses, never go; nor does the last copy of "
     "what no source "
     "can restore (a local copy, a file:// source), but with --force-local. What goes is moved to the store's trash and "
-    "deleted by a later gc, when the window is over, unless --undo took it back. It is safe to run beside everything "
-    "else.",
+    "deleted by a later gc, when the window is over, unless --undo took it back. Of a shared store a member's gc lets "
+    "his own views go, and root's those of all, if no member has used the asset for 30 days (--older-than). It is safe "
+    "to "
+    "run beside everything else.",
     true,
     cmd_gc::declare,
 };

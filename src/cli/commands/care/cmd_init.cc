@@ -32,6 +32,11 @@ int run(Context& context, const Options& options) {
       context.say(
           "each member believes what he or root fetched, and only checksums of others; to believe a member, name him "
           "by \"trusted_owners\": [\"USER\"] in the configuration (/etc/sabath/config.json is for all)");
+      context.say(
+          fmt::format("who collects: each member what he alone has fetched, root what no member has used for 30 days: "
+                      "sabath gc --store "
+                      "{} --max-size SIZE; docs/install.md has a timer for it, and quotas",
+                      shell_word(record.store.string())));
     } else {
       context.say(fmt::format("only you can enter it; `chmod 755 {}` lets every account read what it holds",
                               shell_word(record.store.string())));

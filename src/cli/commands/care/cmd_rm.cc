@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "cli/show/age.h"
 #include "cli/verbs.h"
 #include "sabath/path.h"
 #include "sabath/removal.h"
@@ -12,6 +13,15 @@
 namespace sabath::cli {
 namespace {
 namespace cmd_rm {
+
+// Why the content stays in a shared store, and what frees it.
+std::string whose(const RemovedContent& gone) {
+  constexpr auto root_frees = "root's `sabath gc --max-size SIZE` frees them";
+  if (gone.until_ns == 0) return fmt::format("unused, but in a view of {}: {}", gone.used_by, root_frees);
+  if (gone.until_ns == INT64_MAX) return "in use by " + gone.used_by;
+  return fmt::format("in use by {} until {}, if no member uses them again: then {}", gone.used_by,
+                     format_day(gone.until_ns), root_frees);
+}
 
 void tell(const Context& context, const RemovedContent& gone) {
   const std::string name = printable(gone.name);
@@ -22,7 +32,10 @@ void tell(const Context& context, const RemovedContent& gone) {
                             gone.waiting.empty() ? "no source can restore it" : gone.waiting));
     context.say("hint: sabath gc --undo takes it back; sabath gc --now frees the room");
   } else if (!gone.manifest.empty()) {
-    context.say(fmt::format("{}: {} freed", name, format_bytes(gone.freed_bytes)));
+    const std::string stay = gone.used_by.empty() ? ""
+                                                  : fmt::format(": your view and your name of it are gone; {} stay, {}",
+                                                                format_bytes(gone.used_bytes), whose(gone));
+    context.say(fmt::format("{}: {} freed{}", name, format_bytes(gone.freed_bytes), stay));
   }
   if (gone.parts > 0) {
     context.say(fmt::format("{}: with {} of it that --sample or --select had chosen", name,
@@ -67,8 +80,9 @@ constexpr Verb rm_verb{
     "sabath du cosmoflow_mini              what that would free\n"
     "sabath rm --forget climate            also the name that `sabath adopt` made known",
     "What other assets need stays, and so do recipes. A kept asset is refused until `sabath unkeep` lets it go, and "
-    "one "
-    "that a fetch, a stage or a run uses until that has ended. What a source can bring again is deleted at once; what "
+    "one that your fetch, stage or run uses until that has ended. Of a shared store your own view and name go at once; "
+    "what other members use stays, and it is said whose use that is, and until when it counts. What a source can bring "
+    "again is deleted at once; what "
     "no source can restore (a local copy, a bundle, a file:// source) goes to the trash for a day, unless --now says "
     "otherwise. The files of `sabath adopt` are not touched: they are the user's. Parts that --sample or --select "
     "fetched go with the asset, also where they are all of it that is here.",
