@@ -68,6 +68,9 @@ class Line {
       parsed_.help = true;
     } catch (const CLI::ExtrasError&) {
       explain_extras();
+    } catch (const CLI::RequiredError& error) {
+      if (mistyped()) explain_extras();
+      throw Error(FailureKind::usage, fmt::format("{}{}", command_words(), lower_first(error.what())), see_help());
     } catch (const CLI::ArgumentMismatch& error) {
       const std::string text = error.what();  // "--store: 1 required TEXT missing"
       const std::string option = text.substr(0, text.find(':'));
@@ -222,6 +225,12 @@ class Line {
   static void append_names(const Option& option, std::vector<std::string>& names) {
     if (option.is_argument() || option.rest) return;
     for (std::string& name : CLI::detail::split_names(option.names)) names.push_back(std::move(name));
+  }
+
+  // An option that is none stands there: what else is missing is not the first thing to say.
+  bool mistyped() const {
+    const std::vector<std::string> extras = app_.remaining(true);
+    return !extras.empty() && extras.front().starts_with("-");
   }
 
   [[noreturn]] void explain_extras() const {

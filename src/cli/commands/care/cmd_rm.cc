@@ -63,8 +63,8 @@ Action declare(OptionSet& set) {
 constexpr Verb rm_verb{
     "rm",
     "free the room of an asset",
-    "sabath rm cosmoflow_mini              its content; its recipe stays, and `sabath fetch` brings it again\n"
-    "sabath du cosmoflow_mini              what that would free\n"
+    "sabath rm mnist                       its content; its recipe stays, and `sabath fetch` brings it again\n"
+    "sabath du mnist                       what that would free\n"
     "sabath rm --forget climate            also the name that `sabath adopt` made known",
     "What other assets need stays, and so do recipes. A pinned asset is refused until `sabath unpin` lets it go, and "
     "one "
