@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -109,6 +110,14 @@ Meaning after_refused_login(CURL* easy) {
   return {FailureKind::access, "the server wants a login that SABATH does not have for it"};
 }
 
+// A host that refuses is there; one that is silent, or that no way leads to, may be behind a proxy.
+Meaning after_no_connection(CURL* easy) {
+  long error = 0;
+  curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &error);
+  if (error != ECONNREFUSED) return {FailureKind::network, "if this machine needs a proxy, set https_proxy"};
+  return {FailureKind::network, "no server listens there: check host and port, and that the server runs"};
+}
+
 Meaning meaning_of(CURLcode code, CURL* easy, std::string_view detail) {
   switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
@@ -117,7 +126,7 @@ Meaning meaning_of(CURLcode code, CURL* easy, std::string_view detail) {
     case CURLE_PROXY:
       return {FailureKind::unavailable, "check http_proxy, https_proxy and no_proxy"};
     case CURLE_COULDNT_CONNECT:
-      return {FailureKind::network, "if this machine needs a proxy, set https_proxy"};
+      return after_no_connection(easy);
     case CURLE_OPERATION_TIMEDOUT:
       return {FailureKind::network,
               "the host, or the proxy that https_proxy names, did not answer; if this machine needs a proxy, set it"};

@@ -42,7 +42,10 @@ class HttpFetcher : public Fetcher {
 
   void read(const ReadRequest& request, Sink& sink, Traffic& traffic, std::stop_token stop) override {
     WebPlace place{.url = place_by_hash(request.url)};
-    if (const auto secret = transport_->authorization(place.url)) place.private_headers.emplace_back(secret->reveal());
+    if (const auto secret = transport_->authorization(place.url)) {
+      place.private_headers.emplace_back(secret->reveal());
+      place.access_hint = refused_login_hint;
+    }
     read_web(*transport_, place, request, sink, traffic, stop);
   }
 

@@ -20,8 +20,10 @@ namespace {
 Url resolved(const Url& from, const std::string& location) {
   try {
     return from.resolve(percent_encode_raw(location));
-  } catch (const Error&) {
-    refuse(from, "the Location is not a URL: " + printable_url(location),
+  } catch (const Error& error) {
+    const bool is_long = error.failure().message.find("longer than") != std::string::npos;
+    const char* const why = is_long ? "is longer than a URL may be" : "is not a URL";
+    refuse(from, fmt::format("the Location {}: {}", why, printable_url(location)),
            "the server is misconfigured; use another mirror");
   }
 }

@@ -28,6 +28,12 @@ struct AnswerVerdict {
 [[nodiscard]] TransferRequest transfer_for(const Url& url, const ReadRequest& request);
 
 // True if the request is sent with a Range header: then only 206 may answer an offset.
+// Of a request that had a login with it.
+inline constexpr std::string_view refused_login_hint =
+    "a login was sent, and refused: correct the token of this host in SABATH_TOKEN or `tokens` of the configuration, "
+    "or "
+    "its line in ~/.netrc (docs/credentials.md)";
+
 [[nodiscard]] bool asks_range(const ReadRequest& request);
 
 // For an answer that is packed for the way, where the caller cannot unpack it.

@@ -44,6 +44,14 @@ class Renamed : public Sink {
   throw Error(std::move(failure));
 }
 
+constexpr std::string_view no_login_hint =
+    "the store wants a token: a line of SABATH_TOKEN, or `tokens` of the configuration (docs/credentials.md)";
+
+constexpr const char* not_served_hint =
+    "that store has no content of this hash, or tells it only by a pinned manifest (docs/serving.md): pin one, or "
+    "fetch "
+    "it from its first source";
+
 class PeerFetcher : public Fetcher {
  public:
   explicit PeerFetcher(std::shared_ptr<Transport> transport) : transport_(std::move(transport)) {}
@@ -65,16 +73,19 @@ class PeerFetcher : public Fetcher {
     try {
       ask(own, request.url, renamed, traffic, stop);
     } catch (const Error& error) {
-      rethrow_renamed(error.failure(), own.url.origin(), request.url.origin());
+      Failure failure = error.failure();
+      if (failure.message.find("HTTP 404") != failure.message.npos) failure.hint = not_served_hint;
+      rethrow_renamed(std::move(failure), own.url.origin(), request.url.origin());
     }
   }
 
  private:
   void ask(const ReadRequest& request, const Url& given, Sink& sink, Traffic& traffic, std::stop_token stop) {
     Redirects redirects(request.url);
-    Exchange exchange(request, redirects, sink);
     TransferRequest transfer = transfer_for(request.url, request);
-    if (const auto secret = transport_->authorization(given)) transfer.headers.emplace_back(secret->reveal());
+    const auto secret = transport_->authorization(given);
+    if (secret) transfer.headers.emplace_back(secret->reveal());
+    Exchange exchange(request, redirects, sink, secret ? refused_login_hint : no_login_hint);
     const auto failure = transport_->perform(transfer, exchange, traffic, stop);
     if (exchange.finish(failure)) {
       throw Error(FailureKind::unavailable,

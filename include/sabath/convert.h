@@ -46,6 +46,7 @@ struct ConvertRequest {
   Environment environment;  // of the process; engines start from it
   // Code that is not trusted yet: as in RunRequest (sabath/run.h).
   std::string trust;
+  std::string remedy;  // the command by which the user says it, for a hint; empty: a conversion
   std::function<std::string(const std::string& about)> ask;
 };
 

@@ -73,6 +73,8 @@ def variables_of(settings: Dict[str, Any]) -> Dict[str, str]:
     if other:
         raise errors.UsageError(f"the program `sabath` cannot be given {', '.join(other)}", "a configuration file can")
     made = dict(os.environ)
+    if "store" in settings:
+        made.pop("SABATH_STORE", None)  # the other name of it
     for key, value in settings.items():
         texts = (
             [str(each) for each in value]

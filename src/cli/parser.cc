@@ -69,6 +69,9 @@ class Line {
       parsed_.help = true;
     } catch (const CLI::ExtrasError&) {
       explain_extras();
+    } catch (const CLI::RequiredError& error) {
+      if (mistyped()) explain_extras();
+      throw Error(FailureKind::usage, fmt::format("{}{}", command_words(), lower_first(error.what())), see_help());
     } catch (const CLI::ArgumentMismatch& error) {
       const std::string text = error.what();  // "--store: 1 required TEXT missing"
       const std::string option = text.substr(0, text.find(':'));
@@ -234,6 +237,12 @@ class Line {
     throw Error(
         FailureKind::usage, fmt::format("no such command: '{}'", extras.front()),
         fmt::format("its name is `{}` now{}", line, now == "keep" ? "; `sabath catalogue pin` is for recipes" : ""));
+  }
+
+  // An option that is none stands there: what else is missing is not the first thing to say.
+  bool mistyped() const {
+    const std::vector<std::string> extras = app_.remaining(true);
+    return !extras.empty() && extras.front().starts_with("-");
   }
 
   [[noreturn]] void explain_extras() const {

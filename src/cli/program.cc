@@ -13,6 +13,7 @@
 
 #include "base/hash.h"
 #include "base/threads.h"
+#include "cli/frame/variables.h"
 #include "cli/help.h"
 #include "cli/parser.h"
 #include "cli/ranks.h"
@@ -96,6 +97,8 @@ class Program {
     if (line.verb->reloads) signals_.let_reload();
     Context context{configuration, presentation_, out_, environment_, signals_, line.verb->by_ranks ? ranks_ : nullptr};
     for (const std::string& doubt : configuration.doubts) context.warn(doubt);
+    if (const std::string doubt = doubt_about_variables(environment_); !doubt.empty() && ::isatty(STDERR_FILENO) == 1)
+      context.warn(doubt);  // in scripts others may have variables of such names
     return signals_.code_after(line.action(context));
   }
 

@@ -279,7 +279,9 @@ bool ask_conversion_consent(const SessionSettings& settings, const ConvertReques
   code.digest = digest_of(std::vector<std::string>{code.commit, source.engine.name, source.factory});
   TrustPolicy policy{.said = request.trust, .ask = {}, .remedy = {}};
   if (request.ask) policy.ask = [&](const AssetCode& about) { return request.ask(text_of(about)); };
-  policy.remedy = fmt::format("{} {} {}", verb_text("convert"), shell_line({source.asked.model}), option_text("trust"));
+  policy.remedy = request.remedy.empty() ? fmt::format("{} {}", verb_text("convert"), shell_line({source.asked.model}))
+                                         : request.remedy;
+  policy.remedy += " " + option_text("trust");
   static_cast<void>(approve(code, trust_registry(request.environment), policy));
   return true;
 }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "base/wording.h"
@@ -19,6 +20,7 @@
 #include "fetch/hosts/source_key.h"
 #include "fetch/hosts/warm_up.h"
 #include "fetch/known_tree.h"
+#include "fetch/no_source.h"
 #include "fetch/shown_view.h"
 #include "fetch/transfer/swarm.h"
 #include "store/lookup.h"
@@ -181,7 +183,7 @@ class AssetFetch {
 
   // nullopt: some of it could not be fetched, and the record names it.
   std::optional<Manifest> fetch(const Manifest* expected) {
-    refuse_without_sources();
+    refuse_without_sources(recipe_);
     announce(expected);
     ManifestBuilder builder;
     if (recipe_.git) fetch_source_tree(builder);
@@ -194,6 +196,7 @@ class AssetFetch {
     if (!fragments.failures.empty()) {
       record_.failures = std::move(fragments.failures);
       record_.files = fragments.files_done;
+      if (selection_.empty() && !pin_) name_what_is_here(context_.store, recipe_, record_.failures.front().failure);
       return std::nullopt;
     }
     const Sha256 root = context_.store.put_manifest(builder);
@@ -297,17 +300,11 @@ class AssetFetch {
     }
     throw Error(
         FailureKind::offline,
-        manifest != nullptr ? fmt::format("{} is not wholly present: {} files are missing ({}{})", recipe_.name, count,
-                                          missing, count > 10 ? ", ..." : "")
+        manifest != nullptr ? fmt::format("{} is not wholly present: {} missing ({}{})", recipe_.name,
+                                          counted(count, "file is", "files are"), missing, count > 10 ? ", ..." : "")
                             : fmt::format("{} is not present, and the network may not be used", recipe_.name),
         fmt::format("fetch it where there is a network, without {} and SABATH_OFFLINE", option_text("offline")) +
             others_hint(context_.store, source_key(recipe_, context_.store.source_names(), selection_)));
-  }
-
-  void refuse_without_sources() const {
-    if (!recipe_.fragments.empty() || recipe_.git) return;
-    throw Error(FailureKind::access, fmt::format("{} has no source that a program can read", recipe_.name),
-                recipe_.access.steps.empty() ? fmt::format("see `{}`", verb_text("info")) : "");
   }
 
   [[noreturn]] void refuse_nothing() const {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/counted.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
@@ -49,12 +50,14 @@ class Seconds {  // adds the time that it lives
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-[[noreturn]] void refuse_tampered(const std::string& name, const std::vector<std::string>& wrong) {
-  throw Error(FailureKind::content,
-              fmt::format("{} is not what was verified: {} wrong ({}{})", name,
-                          wrong.size() == 1 ? "1 file is" : fmt::format("{} files are", wrong.size()),
-                          printable(wrong.front(), 400), wrong.size() > 1 ? ", ..." : ""),
-              fmt::format("nothing was launched; {} {} gets it again", verb_text("fetch"), name));
+// `remedy`: the command that gets it again.
+[[noreturn]] void refuse_tampered(const std::string& name, const std::vector<std::string>& wrong,
+                                  const std::string& remedy) {
+  throw Error(
+      FailureKind::content,
+      fmt::format("{} is not what was verified: {} wrong ({}{})", name, counted(wrong.size(), "file is", "files are"),
+                  printable(wrong.front(), 400), wrong.size() > 1 ? ", ..." : ""),
+      fmt::format("nothing was launched; `{}` gets it again", remedy));
 }
 
 bool has_source_tree(const Recipe& model) { return model.source || model.git || !model.fragments.empty(); }
@@ -117,8 +120,7 @@ class Bringer {
     const fs::path directory = absolute_path(stage / recipe.name);
     if (!try_stat(directory)) {
       throw Error(FailureKind::offline, fmt::format("{} is not staged at {}", recipe.name, stage.string()),
-                  fmt::format("{} {} {} {}", verb_by_ranks_text("stage"), recipe.name, option_text("to"),
-                              shell_word(stage.string())));
+                  fmt::format("`{}` brings it", staging_line(recipe, stage)));
     }
     LeasedStore* staged = lease(try_open(stage / ".sabath"));
     Holding holding = used_of(recipe, staged);
@@ -139,17 +141,23 @@ class Bringer {
     const Manifest manifest = *store->manifest(*holding.root);
     const TreeCheck check = check_tree(staged == nullptr ? nullptr : &staged->store(), manifest, directory,
                                        call_.request.verify == "full", call_.stop);
-    if (!check.wrong.empty()) refuse_tampered(recipe.name, check.wrong);
+    if (!check.wrong.empty()) refuse_tampered(recipe.name, check.wrong, staging_line(recipe, stage));
     if (!check.missing.empty()) {
       throw Error(FailureKind::offline,
-                  fmt::format("{} is not whole: {} files are missing", directory.string(), check.missing.size()),
-                  "stage it again");
+                  fmt::format("{} is not whole: {} missing", directory.string(),
+                              counted(check.missing.size(), "file is", "files are")),
+                  fmt::format("`{}` brings it", staging_line(recipe, stage)));
     }
     asset.verified_by = check.read ? read_again : unchanged;
     return asset;
   }
 
  private:
+  // By one rank a node's copy is mended, too.
+  static std::string staging_line(const Recipe& recipe, const fs::path& stage) {
+    return fmt::format("{} {} {} {}", verb_text("stage"), recipe.name, option_text("to"), shell_word(stage.string()));
+  }
+
   static std::unique_ptr<Store> try_open(const fs::path& directory) {
     return try_stat(directory) ? Store::open(directory, false) : nullptr;
   }
@@ -221,7 +229,7 @@ class Bringer {
     for (const BadChunk& bad : report.bad) {
       if (bad.file != Digest{}) wrong.push_back(bad.path.empty() ? bad.file.hash.prefixed() : bad.path);
     }
-    if (!wrong.empty()) refuse_tampered(recipe.name, wrong);
+    if (!wrong.empty()) refuse_tampered(recipe.name, wrong, fmt::format("{} {}", verb_text("fetch"), recipe.name));
     if (report.missing > 0 || !store->view_present(manifest)) return std::nullopt;
     asset.verified_by = read_again;
     return asset;

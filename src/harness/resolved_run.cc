@@ -53,6 +53,15 @@ Recipe find_model(const Catalogue& catalogue, const std::string& name) {
   return catalogue.find(name, AssetKind::model);
 }
 
+// The store knows its content, and its recipe knew how it runs.
+void refuse_held(const Catalogue& catalogue, const Recipe& model) {
+  if (!catalogue.is_held(model)) return;
+  const std::string& stood = model.metadata.at("recipe");
+  throw Error(FailureKind::not_found,
+              fmt::format("the store holds {}, and not how it runs: its recipe stood at {}", model.name, stood),
+              fmt::format("`{} {}` reads it there", verb_text("run"), shell_word(stood)));
+}
+
 // DATASET, or the key of a run set that is no dataset, as recipes of the original have them.
 void choose_dataset(const Catalogue& catalogue, const RunCall& call, const RunSets& sets, ResolvedRun& run) {
   std::string wanted = call.request.run_set;
@@ -294,12 +303,14 @@ void refuse_unknown_words(const RunRequest& request) {
 
 ResolvedRun resolve_run(const RunCall& call) {
   refuse_unknown_words(call.request);
+  for (const std::string& text : call.request.settings) static_cast<void>(parse_setting(text));  // before names
   ResolvedRun run;
   const Catalogue catalogue = make_catalogue(call.session.settings());
   if (call.request.engine == "ort") {
     choose_graph(catalogue, call, run);
   } else {
     run.model = find_model(catalogue, call.request.model);
+    refuse_held(catalogue, run.model);
     const RunSets& sets = call.request.mode == "infer" ? run.model.infer : run.model.run;
     choose_dataset(catalogue, call, sets, run);
   }

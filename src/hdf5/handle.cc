@@ -68,7 +68,9 @@ void throw_failure(std::string_view what, std::string_view name, FailureKind kin
   const std::string reason = story.reason.empty() ? "HDF5 does not say why" : printable(story.reason);
   if (story.no_space) throw Error(FailureKind::space, message(reason), "free space, or use another filesystem");
   if (story.truncated) {
-    throw Error(FailureKind::content, message(reason), "the file is cut off: fetch or copy it again");
+    throw Error(FailureKind::content, message(reason),
+                "the file is cut off: fetch or copy it again; a member of a family of files is none by itself: "
+                "`h5repart` joins them");
   }
   if (story.not_hdf5) throw Error(kind, message("it is not an HDF5 file"), "look at its first bytes with `file`");
   if (story.written) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <limits>
 
+#include "base/counted.h"
 #include "base/wording.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -95,7 +96,7 @@ std::size_t output_index(const OrtModel& model, const std::string& wanted) {
   }
   throw Error(FailureKind::usage,
               wanted.empty()
-                  ? fmt::format("{} gives {} outputs: {}", model.name(), outputs.size(), names_of(outputs))
+                  ? fmt::format("{} gives {}: {}", model.name(), counted(outputs.size(), "output"), names_of(outputs))
                   : fmt::format("{} has no output {}: it gives {}", model.name(), printable(wanted), names_of(outputs)),
               fmt::format("name one by {} NAME", option_text("result")));
 }

@@ -1,16 +1,13 @@
 #include "recipe/catalogue.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <set>
-#include <span>
 #include <tuple>
 
 #include "base/file.h"
@@ -20,6 +17,7 @@
 #include "recipe/identifier.h"
 #include "recipe/naming.h"
 #include "recipe/parse.h"
+#include "recipe/recipe_file.h"
 #include "recipe/subscribed.h"
 #include "sabath/error.h"
 
@@ -64,42 +62,6 @@ std::vector<FolderEntry> sorted_entries(const fs::path& directory, std::size_t& 
   return entries;
 }
 
-std::string read_text(const fs::path& path) {
-  const auto status = try_stat(path);
-  if (!status) throw Error(FailureKind::not_found, fmt::format("no recipe file {}", printable(path.native(), 1000)));
-  if (!S_ISREG(status->st_mode)) {  // a pipe or a device would never end
-    throw Error(FailureKind::invalid, fmt::format("{} is no regular file", printable(path.native(), 1000)));
-  }
-  std::optional<std::string> text = try_read_text(path, recipe_size_max);
-  if (!text) throw Error(FailureKind::not_found, fmt::format("no recipe file {}", printable(path.native(), 1000)));
-  if (text->empty()) {
-    throw EmptyRecipe(FailureKind::invalid, fmt::format("{} is empty", printable(path.native(), 1000)),
-                      "write the recipe into it, or remove it");
-  }
-  return std::move(*text);
-}
-
-// The owner of the open file decides: no user can give a file to another.
-std::string read_registered(const fs::path& path, const std::vector<std::uint32_t>& owners) {
-  const auto named = try_lstat(path);  // a symlink is no file of its owner's
-  const auto file =
-      named && S_ISREG(named->st_mode) ? try_open_file(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW) : std::nullopt;
-  struct stat opened {};
-  if (!file || ::fstat(file->get(), &opened) != 0 || !S_ISREG(opened.st_mode) ||
-      std::ranges::find(owners, opened.st_uid) == owners.end()) {
-    throw Error(FailureKind::invalid, fmt::format("{} is no trusted user's file", printable(path.native(), 1000)),
-                "its directory is for registered names: remove it");
-  }
-  const auto size = static_cast<std::uint64_t>(opened.st_size);
-  if (size > recipe_size_max) {
-    throw Error(FailureKind::invalid,
-                fmt::format("{} is longer than {} bytes", printable(path.native(), 1000), recipe_size_max));
-  }
-  std::string text(static_cast<std::size_t>(size), '\0');
-  text.resize(read_at(file->get(), std::as_writable_bytes(std::span(text)), 0, path));
-  return text;
-}
-
 // The kind by the names of a file's folders, the innermost first: of what the original, too, has.
 std::optional<AssetKind> kind_of_folder(const fs::path& file) {
   for (fs::path folder = fs::absolute(file).parent_path(); folder.has_relative_path(); folder = folder.parent_path()) {
@@ -110,8 +72,8 @@ std::optional<AssetKind> kind_of_folder(const fs::path& file) {
 }
 
 Recipe read_path(const fs::path& path, std::optional<AssetKind> kind) {
-  Recipe recipe =
-      parse_recipe(read_text(path), path.native(), kind_of_folder(path).value_or(kind.value_or(AssetKind::dataset)));
+  Recipe recipe = parse_recipe(read_recipe_file(path), path.native(),
+                               kind_of_folder(path).value_or(kind.value_or(AssetKind::dataset)));
   if (kind && recipe.kind != *kind) {
     throw Error(FailureKind::not_found, fmt::format("{} describes \"{}\", which is not one of the {}",
                                                     printable(path.native(), 1000), recipe.name, kind_folder(*kind)));
@@ -127,6 +89,26 @@ bool stands(const fs::path& path) {
 [[noreturn]] void refuse_several(const std::string& name, const std::vector<std::string>& others) {
   throw Error(FailureKind::not_found, fmt::format("\"{}\" stands in several catalogues", printable(name)),
               fmt::format("say which: {}", fmt::join(others, ", ")));
+}
+
+// Of NAME@VERSION, where NAME is known.
+std::string versions_hint(const std::string& name, const std::vector<std::string>& names) {
+  const std::size_t at = name.find('@');
+  if (at == std::string::npos) return {};
+  std::vector<std::string> versions;
+  for (const std::string& each : names) {
+    if (each.starts_with(name.substr(0, at + 1))) versions.push_back(printable(each));
+  }
+  if (!versions.empty()) return fmt::format("there is {}", fmt::join(versions, ", "));
+  const bool known = std::ranges::find(names, name.substr(0, at)) != names.end();
+  return known ? fmt::format("the recipe of {} states no version: say its name alone", printable(name.substr(0, at)))
+               : "";
+}
+
+std::string listed_places(const std::vector<fs::path>& places) {
+  std::string text;
+  for (const fs::path& place : places) text += (text.empty() ? "" : ", ") + printable(place.native(), 1000);
+  return text.empty() ? "no directory" : text;
 }
 
 bool is_kind_folder(const fs::path& name) { return try_kind_of_folder(name.native()).has_value(); }
@@ -158,7 +140,10 @@ std::string doubt_about_root(const fs::path& root) {
 
 Catalogue::Catalogue(std::vector<fs::path> roots, std::vector<fs::path> recipe_directories,
                      RegisteredRecipes registered, OtherOwner other_owner)
-    : owners_(std::move(registered.owners)), other_owner_(std::move(other_owner)) {
+    : searched_(recipe_directories),
+      held_(std::move(registered.held), registered.owners),
+      owners_(std::move(registered.owners)),
+      other_owner_(std::move(other_owner)) {
   std::size_t seen = 0;
   for (const fs::path& root : roots) {
     const fs::path all = root / "var" / "sabath" / "assets";
@@ -205,7 +190,7 @@ void Catalogue::add(const fs::path& directory, bool registered, const std::strin
 }
 
 Recipe Catalogue::read(const File& file) const {
-  const std::string text = file.registered ? read_registered(file.path, owners_) : read_text(file.path);
+  const std::string text = file.registered ? read_registered(file.path, owners_) : read_recipe_file(file.path);
   Recipe recipe = parse_recipe(text, file.path.native(), file.kind);
   if (recipe.kind != file.kind) {
     throw Error(FailureKind::invalid,
@@ -242,7 +227,10 @@ Recipe Catalogue::find(const std::string& name, std::optional<AssetKind> kind) c
     if (auto recipe = try_identified(name, kind)) return named(std::move(*recipe));
   }
   const bool is_path = name.find('/') != std::string::npos || name.ends_with(".json");
-  if ((is_path || is_identifier(name)) && !try_stat(name)) refuse_unless_path(name);
+  if ((is_path || is_identifier(name)) && !try_stat(name)) {
+    refuse_unless_path(name);
+    if (is_path) throw_no_file(name);
+  }
   if (is_path) return named(read_path(name, kind));
   const std::size_t at = name.find('@');
   const std::string wanted = name.substr(0, at), wanted_lower = to_lower(wanted);
@@ -280,7 +268,18 @@ Recipe Catalogue::find(const std::string& name, std::optional<AssetKind> kind) c
   if (second_choice) return named(std::move(*second_choice));
   if (!others.empty()) refuse_several(name, others);
   if (empty) throw EmptyRecipe(*empty);
+  if (auto held = held_.try_find(wanted, at == std::string::npos ? std::nullopt : std::optional(version), kind))
+    return std::move(*held);
   throw_not_found(name, names, problem);
+}
+
+std::vector<Recipe> Catalogue::held(std::optional<AssetKind> kind) const {
+  std::vector<Recipe> recipes = held_.all(kind);
+  std::erase_if(recipes, [&](const Recipe& recipe) {
+    const auto first = try_find(recipe.name, recipe.kind);
+    return !first || first->origin != recipe.origin;
+  });
+  return recipes;
 }
 
 // LAB/NAME, where LAB is a subscribed catalogue.
@@ -298,12 +297,27 @@ std::optional<Recipe> Catalogue::find_subscribed(const std::string& name, std::o
   return std::nullopt;
 }
 
+void Catalogue::throw_no_file(const std::string& path) const {
+  std::vector<std::string> others;
+  for (const File& file : files_) {
+    if (!file.catalogue.empty()) others.push_back(fmt::format("{}/{}", file.catalogue, file.stem));
+  }
+  const auto meant = nearest(path, others);
+  throw Error(FailureKind::not_found, fmt::format("there is no recipe file {}", printable(path, 1000)),
+              meant ? fmt::format("did you mean \"{}\"?", *meant)
+                    : fmt::format("`{}` shows the names that are known here", verb_text("list")));
+}
+
 void Catalogue::throw_not_found(const std::string& name, const std::vector<std::string>& names,
                                 const std::string& problem) const {
-  std::string hint = fmt::format("\"{}\" shows all that are known here", verb_text("list"));
-  if (const auto meant = nearest(name, names)) hint = fmt::format("did you mean \"{}\"? {}", *meant, hint);
-  if (files_.empty())
-    hint = "no recipe was found at all: name a directory of recipes in SABATH_RECIPES, or " + option_text("roots");
+  std::string hint = versions_hint(name, names);
+  if (hint.empty()) {
+    const auto meant = nearest(name, names);
+    hint = fmt::format("{}`{}` shows all that are known here",
+                       meant ? fmt::format("did you mean \"{}\"? ", *meant) : "", verb_text("list"));
+    if (!meant)
+      hint += fmt::format("; they are searched in {}, and where SABATH_RECIPES says", listed_places(searched_));
+  }
   if (!problem.empty()) hint += fmt::format("; not readable: {}", problem);
   throw Error(FailureKind::not_found, fmt::format("no recipe named \"{}\"", printable(name)), hint);
 }
@@ -337,7 +351,12 @@ Recipe Catalogue::used_by(const Recipe& model, const std::string& name) const {
 std::optional<Recipe> Catalogue::dataset_of(const Recipe& model, const RunSets& sets) const {
   if (!model.default_dataset.empty()) {
     if (auto beside = try_beside(model, model.default_dataset, AssetKind::dataset)) return beside;
-    return find(model.default_dataset, AssetKind::dataset);
+    if (auto known = try_find(model.default_dataset, AssetKind::dataset)) return known;
+    throw Error(FailureKind::not_found,
+                fmt::format("{} runs on {}, of which no recipe is known here", model.name, model.default_dataset),
+                model.access.steps.empty() ? fmt::format("name another dataset; `{}` shows those that it can run on",
+                                                         verb_text("info") + " " + model.name)
+                                           : model.access.steps.front());
   }
   for (const auto& [name, steps] : sets) {
     if (auto beside = try_beside(model, name, AssetKind::dataset)) return beside;

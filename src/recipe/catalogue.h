@@ -3,6 +3,7 @@
 //   DIR/{datasets,models,workflows}/...                        a recipe path entry
 //   DIR/catalogues/LAB/{datasets,models,workflows}/...         catalogues of others that were subscribed there
 //   STORE/recipes/{datasets,models}/...                        names that `adopt`, `convert` and others made known
+//   STORE/recipes/held/{datasets,models,...}/NAME.json         under which content came: where no recipe has the name
 // A recipe of a subscribed catalogue is always called LAB/NAME. NAME alone means it only where no recipe of our own has
 // the name, and no other catalogue: then it is also shown so. It never stands before one of our own.
 // An empty file is passed over: a command whose output it was to be has failed, or is at work.
@@ -22,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "recipe/held_names.h"
 #include "sabath/error.h"
 #include "sabath/recipe.h"
 
@@ -30,7 +32,8 @@ namespace sabath {
 // Rooms of stores with names that users registered; searched last. A file counts if one of the owners has it.
 struct RegisteredRecipes {
   std::vector<std::filesystem::path> rooms = {};
-  std::vector<std::uint32_t> owners = {};  // user ids
+  std::vector<std::uint32_t> owners = {};        // user ids
+  std::vector<std::filesystem::path> held = {};  // rooms of the names that fetches noted
 };
 
 // A redirection may have made the file, and filled nothing in yet: a recipe that comes later in the search has the
@@ -80,6 +83,10 @@ class Catalogue {
     std::string catalogue = {};  // LAB, of a subscribed one
   };
   [[nodiscard]] const std::vector<File>& files() const { return files_; }  // in the order of the search
+  // What find() gives where no recipe has the name: the store holds it. Such are no files(), so that they stand in no
+  // recipe's way.
+  [[nodiscard]] bool is_held(const Recipe& recipe) const { return held_.has(recipe); }
+  [[nodiscard]] std::vector<Recipe> held(std::optional<AssetKind> kind) const;  // of names that no recipe has
 
   struct Listed {
     std::optional<Recipe> recipe;
@@ -99,10 +106,13 @@ class Catalogue {
   [[nodiscard]] std::optional<Recipe> find_subscribed(const std::string& name, std::optional<AssetKind> kind) const;
   [[nodiscard]] Recipe read(const File& file) const;
   void refuse_unless_path(const std::string& name) const;  // LAB/NAME that is not there, an id that no recipe has
+  [[noreturn]] void throw_no_file(const std::string& path) const;
   [[noreturn]] void throw_not_found(const std::string& name, const std::vector<std::string>& names,
                                     const std::string& problem) const;
 
-  std::vector<File> files_;  // in the order of the search
+  std::vector<File> files_;                      // in the order of the search
+  std::vector<std::filesystem::path> searched_;  // for people
+  HeldNames held_;
   std::vector<std::uint32_t> owners_;
   OtherOwner other_owner_;
   std::map<std::pair<AssetKind, std::string>, std::size_t> stems_;  // in lower case: how many files have it

@@ -25,7 +25,7 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 constexpr int tick_ms = 200;
-constexpr std::size_t last_lines_max = 10, readers_max = 4096;
+constexpr std::size_t last_lines_max = 30, readers_max = 4096;
 
 class Execution {
  public:

@@ -7,7 +7,7 @@
 namespace sabath {
 namespace {
 
-constexpr std::size_t line_kept_max = 400, lines_kept = 12;
+constexpr std::size_t line_kept_max = 400, lines_kept = 32;
 
 }  // namespace
 

@@ -58,7 +58,7 @@ std::unique_ptr<Store> open_shared_store(Comm& comm, const std::filesystem::path
     throw Error(
         FailureKind::usage, fmt::format("{} is not the store that rank 0 has under this name", directory.native()),
         fmt::format("ranks on several nodes need a store on a filesystem that all of them see: name one with {} "
-                    "(SABATH_CACHE)",
+                    "(SABATH_STORE)",
                     option_text("store")));
   });
   return store;

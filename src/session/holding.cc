@@ -1,17 +1,22 @@
 #include "session/holding.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <nlohmann/json.hpp>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/file.h"
 #include "base/ownership.h"
+#include "base/working_directory.h"
 #include "fetch/hosts/source_key.h"
 #include "fetch/hosts/space_guard.h"
 #include "fetch/shown_view.h"
+#include "recipe/parse.h"
 #include "recipe/shipped.h"
 #include "sabath/error.h"
 #include "session/stores.h"
@@ -52,7 +57,10 @@ RegisteredRecipes registered_of(const SessionSettings& settings) {
   RegisteredRecipes registered;
   registered.owners.assign(owners.trusted().begin(), owners.trusted().end());
   const auto add = [&](const std::filesystem::path& store) {
-    for (auto& room : registered_rooms(store, owners)) registered.rooms.push_back(std::move(room));
+    for (auto& room : registered_rooms(store, owners)) {
+      registered.held.push_back(held_room(room));
+      registered.rooms.push_back(std::move(room));
+    }
   };
   add(settings.store);
   for (const auto& other : settings.other_stores) add(other);
@@ -60,14 +68,41 @@ RegisteredRecipes registered_of(const SessionSettings& settings) {
 }
 
 std::unique_ptr<Store> try_open_store(const SessionSettings& settings) {
-  if (!try_stat(settings.store)) return nullptr;
+  std::error_code error;  // an empty directory will be one, as one that is absent
+  const bool empty =
+      std::filesystem::directory_iterator(settings.store, error) == std::filesystem::directory_iterator();
+  if (!try_stat(settings.store) || (empty && !error)) return nullptr;
   return open_store_of(settings, false);
 }
 
 std::unique_ptr<Store> open_stores(const SessionSettings& settings) { return open_store_of(settings, true); }
 
+namespace {
+
+std::string held_text(const Recipe& recipe, const Sha256& root, const std::string& origin) {
+  nlohmann::ordered_json note = {{"schema", 1}, {"kind", kind_name(recipe.kind)}, {"name", recipe.name}};
+  if (!recipe.version.empty()) note["version"] = recipe.version;
+  note.update({{"title", fmt::format("({} {})", held_recipe_key, origin)},
+               {"access", {{"kind", "private"}, {"steps", {fmt::format("{} {}", held_recipe_key, origin)}}}},
+               {"fragments", nlohmann::ordered_json::array()},
+               {"manifest", {{"digest", root.prefixed()}, {"urls", nlohmann::ordered_json::array()}}},
+               {"metadata", {{"recipe", origin}}}});
+  return note.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+// Tomorrow, in another shell, the recipe may not be found: the name and where the recipe stood are kept.
+void note_name(Store& store, const Recipe& recipe, const Sha256& root) {
+  if (!is_name(recipe.name) || !try_lstat(recipe.origin)) return;  // of a URL: its recipe is written later
+  const std::filesystem::path origin = absolute_path(recipe.origin);
+  const bool in_store = origin.native().starts_with(absolute_path(store.directory()).native() + "/");
+  if (!in_store) note_held(store, recipe.name, held_text(recipe, root, origin.native()), recipe.kind);
+}
+
+}  // namespace
+
 void show_by_name(Store& store, const Catalogue& catalogue, const Recipe& recipe, const Sha256& root) {
   if (recipe.name.find('/') != std::string::npos) return;  // of a subscribed catalogue: the plain name is another's
+  note_name(store, recipe, root);
   if (recipe.kind != AssetKind::dataset) {
     try {
       const auto dataset = catalogue.try_find(recipe.name, AssetKind::dataset);

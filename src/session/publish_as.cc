@@ -8,6 +8,7 @@
 #include <chrono>
 #include <system_error>
 
+#include "base/counted.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/percent.h"
@@ -55,8 +56,8 @@ Checksums read_content(const Store& store, const Entry& entry, const std::stop_t
 
 void refuse_links(const Manifest& manifest, const char* format) {
   if (manifest.totals().symlinks == 0) return;
-  throw Error(FailureKind::usage,
-              fmt::format("the asset holds {} symlinks, which a {} cannot hold", manifest.totals().symlinks, format));
+  throw Error(FailureKind::usage, fmt::format("the asset holds {}, which a {} cannot hold",
+                                              counted(manifest.totals().symlinks, "symlink"), format));
 }
 
 std::vector<Url> urls_of(const RelativePath& path, const std::vector<Url>& below) {

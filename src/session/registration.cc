@@ -22,6 +22,13 @@ std::optional<Recipe> try_find(const Catalogue& catalogue, const std::string& na
   return recipe && recipe->name == name ? std::move(recipe) : std::nullopt;
 }
 
+// A name that a fetch noted may be given to another root.
+RegisteredRecipes given_names(const SessionSettings& settings) {
+  RegisteredRecipes registered = registered_of(settings);
+  registered.held.clear();
+  return registered;
+}
+
 [[noreturn]] void refuse_other_root(const Recipe& known, const Sha256& root, const std::string& remedy) {
   throw Error(FailureKind::content,
               fmt::format("{} is {} by {}, and this is {}", known.name, known.manifest->digest.prefixed(),
@@ -56,7 +63,7 @@ Registration register_text(const SessionSettings& settings, Store& store, const 
     if (known->manifest && known->manifest->digest != root) refuse_other_root(*known, root, "");
     return {"", known->origin, known->manifest.has_value()};
   }
-  if (const auto known = try_find(Catalogue({}, {}, registered_of(settings)), name)) {
+  if (const auto known = try_find(Catalogue({}, {}, given_names(settings)), name)) {
     if (!known->manifest || known->manifest->digest != root) {
       refuse_other_root(*known, root,
                         fmt::format(", or free this one by `{} {} {}`", verb_text("rm"), option_text("forget"), name));
@@ -75,7 +82,8 @@ Registration register_name(const SessionSettings& settings, Store& store, const 
 
 void check_free(const SessionSettings& settings, const std::string& name, const std::optional<Sha256>& root) {
   check_name(name);
-  const auto known = try_find(make_catalogue(settings), name);
+  const Catalogue named(settings.roots, settings.recipe_directories, given_names(settings));
+  const auto known = try_find(named, name);
   if (!known || (known->manifest && root && known->manifest->digest == *root)) return;
   throw Error(FailureKind::usage, fmt::format("the name {} is taken, by {}", name, printable(known->origin)),
               "take another name");

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
+#include "base/counted.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
@@ -20,6 +21,7 @@
 #include "fetch/plan.h"
 #include "fetch/shown_view.h"
 #include "recipe/catalogue.h"
+#include "recipe/recipe_file.h"
 #include "sabath/path.h"
 #include "session/by_ranks.h"
 #include "session/exit_of.h"
@@ -92,6 +94,10 @@ void check_name(const FetchRequest& request) {
   const auto urls =
       std::ranges::count_if(request.names, names_source) + std::ranges::count_if(request.datasets, names_source);
   if (urls == 1) return;
+  for (const std::string& name : request.names) {
+    if (urls == 0 && name.find('/') != name.npos && try_stat(name))
+      throw Error(FailureKind::usage, fmt::format("{} is no URL", printable(name, 1000)), hint_for_data(name));
+  }
   throw Error(FailureKind::usage,
               fmt::format("{} is to be the name of one URL's asset, and {} were given", printable(request.name),
                           urls == 0 ? "no URLs" : fmt::format("{} URLs", urls)),
@@ -119,7 +125,7 @@ AssetRequest asset_request(const FetchRequest& request, bool offline) {
 void say_if_in_home(const SessionSettings& settings, EventSink& events) {
   if (!settings.store_in_home || try_lstat(settings.store)) return;
   events.on(event::Message{fmt::format(
-      "note: the store is made at {}, in your home directory, and counts against its quota: {} DIR or SABATH_CACHE "
+      "note: the store is made at {}, in your home directory, and counts against its quota: {} DIR or SABATH_STORE "
       "names another place",
       printable(settings.store.native(), 4096), option_text("store"))});
 }
@@ -298,13 +304,15 @@ FetchRecord Session::State::fetch(const FetchRequest& request, EventSink& events
 
 // A URL that gave nothing was perhaps mistyped.
 void Session::State::keep_recipes(const FetchRecord& record, EventSink& events) {
-  for (const UrlRecipe& one : made) {
+  for (UrlRecipe& one : made) {
     const auto asset = std::ranges::find(record.assets, one.recipe.name, &AssetRecord::name);
     if (asset == record.assets.end()) continue;
     const bool stopped = std::ranges::any_of(
         asset->failures, [](const auto& failed) { return failed.failure.kind == FailureKind::interrupted; });
     if (asset->files == 0 && !stopped) continue;
-    write_recipe(one, home_for_recipes(settings.recipe_homes), events);
+    one.recipe.origin = write_recipe(one, home_for_recipes(settings.recipe_homes), events).native();
+    if (store && !asset->path.empty() && asset->selection.empty())
+      show_by_name(*store, catalogue(), one.recipe, Sha256::parse(asset->manifest));
   }
   made.clear();
 }
@@ -313,8 +321,19 @@ namespace {
 
 // What brings the content of an asset that is not here.
 std::string remedy_of(const Recipe& recipe) {
+  if (const auto stood = recipe.metadata.find("recipe"); stood != recipe.metadata.end() && recipe.manifest)
+    return fmt::format("`{} {}` reads its recipe, where it stood", verb_text("fetch"), shell_word(stood->second));
   if (recipe.fragments.empty() && !recipe.git && !recipe.access.steps.empty()) return recipe.access.steps.front();
   return fmt::format("`{} {}` brings it", verb_text("fetch"), recipe.name);
+}
+
+// Of a view's link to a file that was adopted: what became of that. Empty: it is none.
+std::string adopted_file(const std::filesystem::path& link) {
+  std::error_code none;
+  const std::filesystem::path file = std::filesystem::read_symlink(link, none);
+  if (none || !file.is_absolute()) return {};
+  return fmt::format("; {}, which was adopted, {} since", printable(file.native(), 1000),
+                     try_stat(file) ? "has changed" : "has gone");
 }
 
 // Its manifest is here, and no view of it that is right.
@@ -331,9 +350,10 @@ std::string remedy_of(const Recipe& recipe) {
     if (missing++ == 0) first = entry.path.text();
   });
   if (missing > 0) {
+    const std::string changed = adopted_file(store.view_path(manifest.root()) / first);
     throw Error(FailureKind::offline,
-                fmt::format("{} is not whole in the store: it lacks {} of {} files, the first is {}", recipe.name,
-                            missing, manifest.totals().files, printable(first)),
+                fmt::format("{} is not whole in the store: it lacks {} of {}, the first is {}{}", recipe.name, missing,
+                            counted(manifest.totals().files, "file"), printable(first), changed),
                 remedy_of(recipe));
   }
   throw Error(FailureKind::offline, fmt::format("{} is in the store, and has no view", recipe.name),

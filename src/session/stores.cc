@@ -109,7 +109,7 @@ std::unique_ptr<Store> open_store_of(const SessionSettings& settings, bool creat
   } catch (const Error& error) {
     Failure failure = error.failure();
     if (!create || failure.kind != FailureKind::storage) throw;
-    failure.hint += fmt::format("{}name a store that you may write by {} DIR or SABATH_CACHE",
+    failure.hint += fmt::format("{}name a store that you may write by {} DIR or SABATH_STORE",
                                 failure.hint.empty() ? "" : "; or ", option_text("store"));
     throw Error(failure);
   }

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "base/wording.h"
 #include "recipe/parse.h"
+#include "recipe/recipe_file.h"
 #include "sabath/error.h"
 #include "sabath/metadata.h"
 #include "sabath/path.h"
@@ -100,7 +101,9 @@ nlohmann::ordered_json fragment_of(const Url& url, const FetcherSet& fetchers) {
   const std::string file = url.file_name();
   if (file.empty()) {
     throw Error(FailureKind::usage, fmt::format("{} names no file", printable(url.display(), 1000)),
-                fmt::format("name a file; `{}` tells which places can be listed", verb_text("fetchers")));
+                url.scheme() == "file"
+                    ? hint_for_data(percent_decode(url.path()))
+                    : fmt::format("name a file; `{}` tells which places can be listed", verb_text("fetchers")));
   }
   return {{"id", "main"}, {"type", "file"}, {"path", file}, {"urls", {url.text()}}};
 }
@@ -235,7 +238,7 @@ fs::path home_for_recipes(const std::vector<fs::path>& homes) {
               "name one of yours in SABATH_RECIPES, or set HOME");
 }
 
-void write_recipe(const UrlRecipe& made, const fs::path& home, EventSink& events) {
+fs::path write_recipe(const UrlRecipe& made, const fs::path& home, EventSink& events) {
   const fs::path file = home / kind_folder(made.recipe.kind) / (made.recipe.name + ".json");
   make_directories(file.parent_path());
   if (try_lstat(file)) {
@@ -247,6 +250,7 @@ void write_recipe(const UrlRecipe& made, const fs::path& home, EventSink& events
   write_text_atomically(file, made.text);
   events.on(event::Message{fmt::format("recipe: {}; from now on `{} {}` means it", printable(file.native(), 1000),
                                        verb_text("fetch"), made.recipe.name)});
+  return file;
 }
 
 }  // namespace sabath

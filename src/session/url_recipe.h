@@ -37,6 +37,6 @@ using DocumentAt = std::function<UrlDocuments::Found(const Url& url)>;
 [[nodiscard]] std::filesystem::path home_for_recipes(const std::vector<std::filesystem::path>& homes);
 
 // Writes it into `home`, and says so. Throws Error{storage}, Error{space}; never over a file that stands there.
-void write_recipe(const UrlRecipe& made, const std::filesystem::path& home, EventSink& events);
+std::filesystem::path write_recipe(const UrlRecipe& made, const std::filesystem::path& home, EventSink& events);
 
 }  // namespace sabath

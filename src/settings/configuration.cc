@@ -169,7 +169,7 @@ class Loader {
     if (given_.store) return listed(given_.store->native(), given_.name);
     if (!given_.stores.empty()) return {given_.stores, given_.name};
     if (sources_.store) return listed(*sources_.store, option_name("store"));
-    if (const auto text = environment_.get("SABATH_CACHE")) return listed(*text, "SABATH_CACHE");
+    if (auto named = store_variable(environment_)) return listed(named->first, std::move(named->second));
     for (const ConfigFile* file : files_) {
       if (file->store) return {{*file->store}, file->name};
       if (!file->stores.empty()) return {file->stores, file->name};

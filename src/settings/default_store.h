@@ -1,8 +1,10 @@
-// Where the store is when nothing names it: below SCRATCH, else in the user's cache directory.
+// Where the store is by the environment: what a variable names, else below SCRATCH, else in the user's cache directory.
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "sabath/environment.h"
 
@@ -16,5 +18,8 @@ struct DefaultStore {
 };
 // One look at the home directory. Throws Error{usage} where neither SCRATCH nor a home is known.
 [[nodiscard]] DefaultStore default_store(const Environment& environment);
+
+// What names the store, and which variable it is. Throws Error{usage} where two name different ones.
+[[nodiscard]] std::optional<std::pair<std::string, std::string>> store_variable(const Environment& environment);
 
 }  // namespace sabath

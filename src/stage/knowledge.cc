@@ -148,7 +148,7 @@ Agreed agree_on_plan(Comm& members, const Tape& tape, const Dealing& dealing, co
   if (able.empty() && known.unread.count() > 0) {
     throw Error(
         FailureKind::usage, "no node sees the shared store, and some content is on no node",
-        fmt::format("name a store on a filesystem that the nodes see with {} (SABATH_CACHE)", option_text("store")));
+        fmt::format("name a store on a filesystem that the nodes see with {} (SABATH_STORE)", option_text("store")));
   }
   if (!able.empty()) assign_readers(giver, tape, known.unread, able, dealing, known.stripe_bytes);
   std::set<std::uint32_t> used;

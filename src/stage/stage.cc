@@ -52,7 +52,6 @@ class NodeStaging {
   void move();
   void finish();
   void show();
-  void describe();
 
   const Comm& world_;
   Comm& leaders_;
@@ -284,14 +283,6 @@ void NodeStaging::show() {
   if (part_) write_text_atomically(target / (job_.name + ".plan.json"), plan_text_);
 }
 
-void NodeStaging::describe() {
-  const Totals totals = manifest_->totals();
-  asset.manifest = manifest_->root().prefixed();
-  asset.files = totals.files;
-  asset.bytes = totals.bytes;
-  asset.selection = request_.select;
-}
-
 // The row of pieces and the members that get them, the same for all. False: staging ends here.
 bool NodeStaging::settle() {
   files_ = files_of(*manifest_);
@@ -321,16 +312,17 @@ void NodeStaging::run() {
   report.node = world_.node();
   report.host = world_.host();
   hear_manifest();
-  describe();
+  describe(asset, *manifest_, request_.select);
   auto comm = leaders_.split(true);
   if (!step("prepare", comm, [&] { prepare(); })) return;
+  if (world_.rank() == 0) warn_of_memory(disks_->directories(), job_.name, asset.bytes, events_);
   const TargetOwner owner = owner_of_target(*comm, disks_->directories());
   shared_in_part_ = !owner.of_all;
   if (!node_of_rank.empty()) shard::follow_owners(*comm, world_.node(), owner.rank, node_of_rank);
   members_ = comm->split(owner.rank == comm->rank());
   if (!members_) return;  // another node sees the same directory
   if (!select()) return;
-  describe();
+  describe(asset, *manifest_, request_.select);
   if (request_.bypass_shared) origin_.emplace(job_.fetch_part, job_.shared, request_.readers_max);
   if (!settle()) return;
   move();

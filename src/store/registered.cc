@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <exception>
+#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "base/file.h"
@@ -70,6 +72,37 @@ bool forget_recipe(Store& store, const std::string& name) {
     }
   }
   return any;
+}
+
+fs::path held_room(const fs::path& room) { return room / "held"; }
+
+void note_held(Store& store, const std::string& name, const std::string& text, AssetKind kind) noexcept {
+  try {
+    Store::State& state = store.state();
+    const fs::path room = held_room(state.layout.recipes()), folder = room / kind_folder(kind);
+    const fs::path file = folder / (name + ".json");
+    if (try_read_small(file) == text) return;  // a store that is all right is not written to
+    if (state.layout.of_several_users()) {     // of this user alone, as what is registered
+      for (const fs::path& each : {room, folder}) static_cast<void>(::mkdir(each.c_str(), 0755));
+    }
+    if (!try_lstat(file) && list_directory(folder).size() >= registered_names_max) return;
+    replace_file(state.temporaries, file, text, false);
+  } catch (const std::exception&) {  // a store that cannot be written, or a full disk: the asset is there all the same
+  }
+}
+
+std::vector<fs::path> lost_held(const Store::State& store) {
+  std::vector<fs::path> lost;
+  for (const auto& [kind, word, folder] : kind_names) {
+    for (const fs::path& file : list_directory(held_room(store.layout.recipes()) / folder)) {
+      const auto note = nlohmann::json::parse(try_read_small(file).value_or(""), nullptr, false);
+      const auto pin = nlohmann::json::json_pointer("/manifest/digest");
+      const bool named = note.is_object() && note.contains(pin) && note[pin].is_string();
+      const auto root = named ? Sha256::try_parse(note[pin].get<std::string>()) : std::nullopt;
+      if (!root || !try_lstat(store.layout.manifest(*root))) lost.push_back(file);
+    }
+  }
+  return lost;
 }
 
 }  // namespace sabath

@@ -1,5 +1,6 @@
 // Names that users made known to all who share a store: recipes/KIND/NAME.json, a recipe that pins a root. In a
-// store of several users each has a room of his own, and a reader believes the rooms of owners whom he trusts.
+// store of several users each has a room of his own, and a reader believes the rooms of owners whom he trusts. Names
+// under which content came by a recipe of a directory are noted below held/, for when that recipe is not at hand.
 // docs/store.md, "Registered names". Free functions; any thread. Throws Error{space}, Error{storage}, Error{usage}.
 #pragma once
 
@@ -10,7 +11,7 @@
 
 #include "sabath/recipe.h"
 #include "store/disk/owners.h"
-#include "store/store.h"
+#include "store/state.h"
 
 namespace sabath {
 
@@ -22,5 +23,11 @@ inline constexpr std::size_t registered_names_max = 10'000;  // of one user
 // Durable when it returns; replaces this user's recipe of the name. Returns its file. `kind`: as the text says.
 std::filesystem::path register_recipe(Store& store, const std::string& name, const std::string& text, AssetKind kind);
 bool forget_recipe(Store& store, const std::string& name);  // of this user; false: there was none
+
+[[nodiscard]] std::filesystem::path held_room(const std::filesystem::path& room);  // of a registered one
+// A note that is right is not written again; one that cannot be written is no error.
+void note_held(Store& store, const std::string& name, const std::string& text, AssetKind kind) noexcept;
+[[nodiscard]] std::vector<std::filesystem::path> lost_held(
+    const Store::State& store);  // of this user; the asset is gone
 
 }  // namespace sabath

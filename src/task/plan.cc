@@ -8,6 +8,7 @@
 #include <map>
 #include <system_error>
 
+#include "base/counted.h"
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "run/yaml_settings.h"
@@ -179,7 +180,7 @@ class Planner {
     if (values.empty()) values.resize(models);
     if (values.size() != models) {
       throw_at(origin_, line_of(key),
-               fmt::format("{} has {} values, and there are {} models", key, values.size(), models));
+               fmt::format("{} has {} for {}", key, counted(values.size(), "value"), counted(models, "model")));
     }
     return values;
   }
@@ -250,9 +251,9 @@ class Planner {
     plan_.convert.relative = number_of<double>("model_args.rtol");
     for (const std::string& file : list_of("out_args.export_file")) plan_.export_files.push_back(placed(file));
     if (!plan_.export_files.empty() && plan_.export_files.size() != files.size()) {
-      throw_at(
-          origin_, line_of("out_args.export_file"),
-          fmt::format("{} files are to be written, and there are {} models", plan_.export_files.size(), files.size()));
+      throw_at(origin_, line_of("out_args.export_file"),
+               fmt::format("{} to be written, of {}", counted(plan_.export_files.size(), "file is", "files are"),
+                           counted(files.size(), "model")));
     }
   }
 

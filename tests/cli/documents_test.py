@@ -8,12 +8,13 @@ import shutil
 import subprocess
 
 from support.case import Case, main
-from support.man_page import man_page
+from support.man_page import man_page, variables_of
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 MAN = TREE / "etc/man/man1/sabath.1"
 BASH = TREE / "etc/completions/bash/sabath"
 CODES = TREE / "docs/exit-codes.md"
+SETTINGS = TREE / "docs/configuration.md"
 
 
 class Documents(Case):
@@ -29,6 +30,20 @@ class Documents(Case):
         if shutil.which("groff"):
             result = subprocess.run(["groff", "-man", "-ww", "-Tutf8", str(MAN)], capture_output=True, text=True, check=True)
             self.assertEqual(result.stderr, "")
+
+    def test_the_table_of_variables(self):
+        """It has all that the program and the package read, and no other."""
+        said = variables_of(self.sabath_text("help", "variables"))
+        table = "| variable | meaning |\n|---|---|\n" + "".join(f"| `{name}` | {meaning} |\n" for name, meaning in said)
+        before, _, after = re.match(r"(.*\n## Variables\n\n)((?:\|.*\n)*)(.*)", SETTINGS.read_text(), re.S).groups()
+        if os.environ.get("SABATH_ACCEPT"):
+            SETTINGS.write_text(before + table + after)
+        self.assertTrue(SETTINGS.read_text() == before + table + after, "docs/configuration.md: SABATH_ACCEPT=1, and run again")
+        read = set()
+        for top, pattern in (("src", "*.cc"), ("fetchers", "*.cc"), ("python/sabath", "*.py"), ("fetchers/command", "*.json")):
+            for file in (TREE / top).rglob(pattern):
+                read |= set(re.findall(r"""["']\$?(SABATH_[A-Z_]+)["']""", file.read_text()))
+        self.assertEqual(read, {name for name, _ in said})
 
     def test_every_exit_code_has_a_line(self):
         codes = {int(code) for code in re.findall(r"^\| (\d+) \|", CODES.read_text(), re.M)}

@@ -49,6 +49,60 @@ class Names(Case):
         other.environment["SABATH_CACHE"] = str(self.sabath.store)
         self.assertEqual(self.expect(other.run("path", "mine")).lines, [path])
 
+    def test_what_the_store_holds_is_found_without_its_recipe(self):
+        """Tomorrow, in another shell: by its name, and the text says where the recipe stood."""
+        server = self.serve({"f.bin": b"content"})
+        recipe = self.sabath.add("sea", [fragment(server.url("f.bin"))], version="1")
+        self.sabath.add("net", [fragment(server.url("f.bin"), path="w.bin")], kind="model", run={"sea": [{"argv": ["true"]}]})
+        path = self.fetch("sea")["path"]
+        self.fetch("-m", "net")
+        notes = sorted((self.sabath.store / "recipes/held").rglob("*.json"))
+        self.assertEqual([note.name for note in notes], ["sea.json", "net.json"])
+        written = [note.stat().st_mtime_ns for note in notes]
+        self.fetch("sea")
+        self.assertEqual([note.stat().st_mtime_ns for note in notes], written)  # all is right: nothing is written
+        other = Sabath(self.home / "other")
+        other.environment["SABATH_CACHE"] = str(self.sabath.store)
+        for name in ("sea", "sea@1"):
+            self.assertEqual(self.expect(other.run("path", name)).lines, [path])
+        listed = self.expect(other.run("list")).out
+        self.assertRegex(listed, rf"(?m)^sea +dataset +1 .* yes +\(its recipe stood at {recipe}\)$")
+        self.assertIn("sea", self.expect(other.run("list", "--stored", "--names")).lines)
+        self.expect(other.run("verify", "sea"))
+        self.expect(other.run("fetch", "sea", "--offline"))
+        self.expect(other.run("stage", "sea", "--to", self.home / "node"))
+        other.add("reader", kind="model", run={"sea": [{"argv": ["ls", "{dataset}"]}]})
+        self.expect(other.run("run", "reader", "sea", "--no-fetch", "--run-dir", self.home / "run"))
+        refused = self.expect(other.run("run", "net"), 3).err
+        self.assertIn(f"the store holds net, and not how it runs: its recipe stood at {self.sabath.recipes}/models/net.json", refused)
+        self.expect(other.run("adopt", self.data, "--name", "sea"))  # it stands in no other's way
+        self.expect(other.run("rm", "--forget", "sea"))
+        for verb in (("verify",), ("gc", "--dry-run"), ("doctor",)):
+            self.expect(other.run(*verb))
+        self.expect(self.sabath.run("rm", "net"))
+        self.assertEqual([note.name for note in (self.sabath.store / "recipes/held").rglob("*.json")], ["sea.json"])
+        self.expect(other.run("path", "net"), 3)
+        if os.geteuid() == 0:  # a note of another user counts for nothing
+            os.chown(notes[0], 64001, -1)
+            self.expect(other.run("path", "sea"), 3)
+
+    def test_the_recipe_of_a_url_stands_where_it_was_written(self):
+        server = self.serve({"f.bin": b"content"})
+        self.expect(self.sabath.run("fetch", server.url("f.bin")))
+        (recipe,) = self.sabath.recipes.rglob("f.bin.json")
+        other = Sabath(self.home / "other")
+        other.environment["SABATH_CACHE"] = str(self.sabath.store)
+        self.assertIn(f"(its recipe stood at {recipe})", self.expect(other.run("list")).out)
+
+    def test_an_empty_directory_is_a_store_that_holds_nothing(self):
+        self.sabath.add("sea", [fragment("http://data.example/f.bin")])
+        self.sabath.store.mkdir()
+        for verb in (("list",), ("search", "sea"), ("info", "sea")):
+            self.expect(self.sabath.run(*verb))
+        self.assertEqual(list(self.sabath.store.iterdir()), [])
+        (self.sabath.store / "thesis.tex").write_text("x")  # that is none
+        self.assertIn("there is no store", self.expect(self.sabath.run("list"), 3).err)
+
     def test_a_list_of_nothing_says_why(self):
         """Nothing on standard output, for scripts; where it looked, and the next step, for people."""
         bare = self.home / "bare"  # no recipes lie beside this program

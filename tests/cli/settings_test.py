@@ -2,11 +2,15 @@
 """The sources of settings, and their display by `config` and `doctor`."""
 
 import json
+import os
+import pty
 import re
 import shutil
+import subprocess
 import sys
 import time
 
+from support import program
 from support.case import Case, main, place, remove
 from support.content import fragment, seeded
 from support.metered import Metered
@@ -33,6 +37,31 @@ class Settings(Case):
         other = self.write(self.home / "other.json", '{"store": "here"}')
         self.assertEqual(self.setting("store", "--config", other), (f"{self.home}/here", other))
         self.assertEqual(self.setting("store", SABATH_CONFIG=other), (f"{self.home}/here", other))
+
+    def test_two_names_of_the_store(self):
+        place = str(self.home / "by another name")
+        del self.sabath.environment["SABATH_CACHE"]
+        shown = self.expect(self.sabath.run("config", SABATH_STORE=place)).out
+        self.assertRegex(shown, rf"(?m)^store +{place} +SABATH_STORE$")
+        self.expect(self.sabath.run("config", SABATH_STORE=place, SABATH_CACHE=place))
+        said = self.expect(self.sabath.run("list", SABATH_STORE=place, SABATH_CACHE="/other"), 2).err
+        self.assertIn(f"SABATH_STORE is {place}, SABATH_CACHE is /other, and both name the store", said)
+        self.assertIn("hint: unset one of them", said)
+        self.expect(self.sabath.run("list", "--store", place, SABATH_STORE=place, SABATH_CACHE="/other"))  # the option says
+
+    def test_a_variable_that_nothing_reads_is_warned_of_at_a_terminal(self):
+        variables = {"SABATH_STROE": "/x", "SABATH_RECIPE": "/y"}
+        self.assertNotIn("SABATH_STROE", self.expect(self.sabath.run("list", **variables)).err)
+        master, terminal = pty.openpty()
+        done = subprocess.run([program.BINARY, "list"], env={**self.sabath.environment, **variables}, stdout=subprocess.DEVNULL,
+                              stdin=subprocess.DEVNULL, stderr=terminal, timeout=60, check=True)  # fmt: skip
+        os.close(terminal)
+        said = os.read(master, 65536).decode()
+        os.close(master)
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(said.count("warning: SABATH reads no variable"), 1, said)
+        self.assertIn("SABATH_RECIPE (did you mean SABATH_RECIPES?), SABATH_STROE (did you mean SABATH_STORE?)", said)
+        self.assertIn("`sabath help variables` shows all", said)
 
     def test_a_wrong_file_is_named_with_its_line(self):
         file = self.write(self.home / "c.json", '{\n "lanes": 4,\n "stroe": "/x"\n}')
@@ -205,7 +234,7 @@ class Doctor(Case):
         """Not of a store that a setting names."""
         server = self.serve({"f": b"1"})
         self.sabath.add("one", [fragment(server.url("f"))])
-        said = "in your home directory, and counts against its quota: --store DIR or SABATH_CACHE names another place"
+        said = "in your home directory, and counts against its quota: --store DIR or SABATH_STORE names another place"
         chosen = self.sabath.environment.pop("SABATH_CACHE")
         for variables, told in (({"SABATH_CACHE": chosen}, False), ({"XDG_CACHE_HOME": f"{self.home}-elsewhere"}, False),
                                 ({}, True), ({}, False)):  # fmt: skip

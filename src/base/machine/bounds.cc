@@ -17,7 +17,7 @@ std::string number(Unit unit, std::uint64_t value) {
 }
 
 std::string remedy(const Bound& bound) {
-  const std::string store = option_text("store") + " DIR (SABATH_CACHE)";
+  const std::string store = option_text("store") + " DIR (SABATH_STORE)";
   if (bound.what == "file size") {
     return bound.by == "ulimit -f" ? "raise the limit with ulimit -f, or ask the administrator who set it"
                                    : "choose a place on another filesystem with " + store;

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cli/verbs.h"
 #include "demo/demo.h"
+#include "sabath/path.h"
 
 namespace sabath::cli {
 namespace {
@@ -26,8 +27,9 @@ std::string told_end(const DemoRecord& record) {
   if (!record.figure.empty())
     text += fmt::format("run       {}/run: run.json, metrics.jsonl, ...\nfigure    {}\n", at, record.figure.string());
   for (const auto& [what, why] : record.left_out) text += fmt::format("left out  {}: {}\n", what, why);
+  text += "\nNext:\n";
+  if (!record.figure.empty()) text += fmt::format("  sabath --store {}/store run cosmoflow-nano\n", shell_word(at));
   return text +
-         "\nNext:\n"
          "  sabath list                        recipes that come with SABATH\n"
          "  sabath doctor                      is this machine ready?\n"
          "  sabath fetch cosmoflow --dry-run   what would move, and from where\n";

@@ -8,7 +8,9 @@
 #include "base/text.h"
 #include "base/wording.h"
 #include "cli/completion.h"
+#include "cli/frame/variables.h"
 #include "cli/help.h"
+#include "cli/show/render.h"
 #include "cli/verbs.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -43,8 +45,18 @@ std::string candidates(const Context& context, const std::vector<std::string>& l
   return text;
 }
 
+std::string variables_text() {
+  Table table({"VARIABLE", "MEANING"});
+  for (const OwnVariable& variable : own_variables) table.add({std::string(variable.name), std::string(variable.what)});
+  return table.text({}, 0);
+}
+
 int run(Context& context, const Options& options) {
   const std::string name = fmt::format("{}", fmt::join(options.words, " "));
+  if (name == "variables") {
+    context.out.print(variables_text());
+    return 0;
+  }
   if (options.completion || name.empty()) {
     context.out.print(options.completion ? candidates(context, options.line)
                                          : help_of_program(verbs(), help_width(context.environment)));
@@ -73,7 +85,7 @@ int run(Context& context, const Options& options) {
 
 Action declare(OptionSet& set) {
   const auto options = std::make_shared<Options>();
-  set.arguments("COMMAND", options->words, false, "the command to explain");
+  set.arguments("COMMAND", options->words, false, "the command to explain; variables: those of the environment");
   set.flag("--complete", options->completion, "for the shells: what the last of the words may become");
   set.rest("WORD", options->line, "a command line that is being written");
   return [options](Context& context) { return run(context, *options); };
@@ -83,7 +95,12 @@ Action declare(OptionSet& set) {
 }  // namespace
 
 constexpr Verb help_verb{
-    "help", "explain a command", "sabath help fetch\nsabath help manifest create", "", false, cmd_help::declare,
+    "help",
+    "explain a command",
+    "sabath help fetch\nsabath help manifest create\nsabath help variables     those of the environment",
+    "",
+    false,
+    cmd_help::declare,
 };
 
 }  // namespace sabath::cli

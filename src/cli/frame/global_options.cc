@@ -3,7 +3,7 @@
 namespace sabath::cli {
 
 void declare_global_options(OptionSet& options, GlobalOptions& globals) {
-  options.option("--store,--cache", "DIR", globals.store, "the store (SABATH_CACHE)");
+  options.option("--store,--cache", "DIR", globals.store, "the store (SABATH_STORE)");
   options.option("--root", "DIR", globals.roots, "a tree of the original SABATH, searched for recipes (SABATH_ROOT)");
   options.option("--config", "FILE", globals.config, "read this instead of the user's configuration (SABATH_CONFIG)");
   options.flag("--offline", globals.offline, "open no network connection (SABATH_OFFLINE)");

@@ -38,7 +38,11 @@ Progress::Progress(const Presentation& presentation, ProgressWorld world, Ticks 
   stopping_.emplace(std::move(stop), [this] {
     const std::scoped_lock lock(mutex_);
     const std::string at = active_ ? how_far(state_) : "";
-    say(fmt::format("stopping{}: what is verified is kept, and the same command goes on (again to end at once)\n", at));
+    say(
+        fmt::format("stopping{}: what is verified is kept, and the same command goes on; a file of a server that gives "
+                    "no parts begins "
+                    "anew (again to end at once)\n",
+                    at));
   });
   if (ticks == Ticks::by_caller) return;
   const auto draw_on = [this](const std::stop_token& end) {

@@ -3,18 +3,33 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <span>
 
 #include "base/counted.h"
 #include "base/text.h"
+#include "cli/show/render.h"
+#include "sabath/error.h"
 #include "sabath/path.h"
 
 namespace sabath::cli {
 namespace {
 
 void print_stderr(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+
+// What is wrong with the machine, and not with the program.
+std::string hint_for(const std::vector<std::string>& last_lines) {
+  for (const std::string& line : last_lines) {
+    if (line.starts_with("ModuleNotFoundError:"))
+      return "SABATH_PYTHON names a Python that has the module (docs/running.md, Requirements)";
+    if (line.find("not enough slots") != line.npos)
+      return "the launcher has fewer slots than ranks were asked for: say fewer by --ranks";
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -90,9 +105,14 @@ void RunDisplay::end(const event::RunEnded& ended) {
   } else {
     const std::string how =
         ended.signal ? fmt::format("was ended by signal {}", *ended.signal) : fmt::format("ended with {}", *ended.exit);
-    context_.warn(fmt::format("`{}` {}", printable(ended.program, 400), how));
-    for (const std::string& line : ended.last_lines) context_.say("  | " + line);
-    context_.say(fmt::format("all that it said is in {}", output));
+    constexpr std::size_t lines_shown = 10;
+    const std::size_t shown = std::min(lines_shown, ended.last_lines.size());
+    for (const std::string& line : std::span(ended.last_lines).last(shown)) context_.say("  | " + line);
+    std::string hint = hint_for(ended.last_lines);
+    hint += fmt::format("{}all that it said is in {}", hint.empty() ? "" : "; ", output);
+    print_stderr(render_failure({FailureKind::command, fmt::format("`{}` {}", printable(ended.program, 400), how),
+                                 std::move(hint), std::nullopt},
+                                context_.presentation.verbose, context_.presentation.color));
   }
 }
 

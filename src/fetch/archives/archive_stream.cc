@@ -284,6 +284,9 @@ void ArchiveStream::fail(archive* a) {
     hint =
         "fetch it as a `file` (its type in the recipe), and unpack it by `7z x`, which asks for the password; or ask "
         "its publisher for one without";
+  } else if (says("too much memory")) {
+    why = "its window is larger than is unpacked here: ";
+    hint = "fetch it as a `file` (its type in the recipe), and unpack it by zstd's own program with a longer window";
   } else if (says("deflation-64") || says("deflate64")) {
     why = "it is packed by Deflate64, which is not read: ";
     hint =

@@ -389,7 +389,12 @@ class Import {
 }  // namespace
 
 Imported read_bundle(Store& store, int fd, const OnBytes& on_bytes, const std::stop_token& stop) {
-  return Import(store, fd, on_bytes, stop).run();
+  try {
+    return Import(store, fd, on_bytes, stop).run();
+  } catch (const Error& error) {
+    if (!error.failure().message.starts_with("cannot unpack")) throw;
+    refuse(error.failure().message);  // not what else an archive may be
+  }
 }
 
 }  // namespace sabath

@@ -80,10 +80,13 @@ Failure classify(const GitSource& git, const std::string& err) {
             "connection: correct or unset the variable",
             std::nullopt};
   }
+  if (has("could not resolve host") || has("unable to look up")) {
+    return {FailureKind::network, message, "check the host name and this machine's name service", std::nullopt};
+  }
   if (std::ranges::any_of(network_words, has))
     return {FailureKind::network, message, "the same command tries again", std::nullopt};
   if (has("certificate")) {
-    return {FailureKind::command, message,
+    return {FailureKind::unavailable, message,
             "git does not trust the server: name a PEM file that has its authority, or the intermediate certificate "
             "that it leaves out, by GIT_SSL_CAINFO",
             std::nullopt};

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <unordered_map>
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "base/wording.h"
 #include "sabath/error.h"
@@ -76,8 +77,8 @@ void refuse_other_root(const Store& store, const std::string& asset, const Manif
                     got.prefixed(), option_text("refresh")));
   }
   throw Error(FailureKind::content,
-              fmt::format("the sources of {} do not give what its manifest names: {} entries differ ({}{})", asset,
-                          count, first, count > 5 ? ", ..." : ""),
+              fmt::format("the sources of {} do not give what its manifest names: {} ({}{})", asset,
+                          counted(count, "entry differs", "entries differ"), first, count > 5 ? ", ..." : ""),
               fmt::format("the sources hold another version; {} learns it anew where nothing is pinned",
                           option_text("refresh")));
 }

@@ -71,4 +71,12 @@ std::optional<Failure> judge(StagedAsset& asset, const std::vector<NodeReport>& 
   return failure;
 }
 
+void describe(StagedAsset& asset, const Manifest& manifest, const std::vector<std::string>& selection) {
+  const Totals totals = manifest.totals();
+  asset.manifest = manifest.root().prefixed();
+  asset.files = totals.files;
+  asset.bytes = totals.bytes;
+  asset.selection = selection;
+}
+
 }  // namespace sabath

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "manifest/manifest.h"
 #include "sabath/error.h"
 #include "sabath/stage.h"
 
@@ -22,6 +23,9 @@ struct NodeReport {
   [[nodiscard]] std::string bytes() const;
   [[nodiscard]] static NodeReport parse(const std::string& bytes);
 };
+
+// What the asset is: of a selection, what was asked for.
+void describe(StagedAsset& asset, const Manifest& manifest, const std::vector<std::string>& selection);
 
 // Adds the nodes' figures and failures to `asset`; returns the failure of the whole, if there is one. If at
 // most `allowed` nodes failed, its kind is `nodes`.

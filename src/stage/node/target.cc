@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,7 +12,9 @@
 #include <system_error>
 
 #include "base/file.h"
+#include "base/machine/filesystem_kind.h"
 #include "base/ownership.h"
+#include "base/text.h"
 #include "base/wording.h"
 #include "base/working_directory.h"
 #include "comm/agree.h"
@@ -159,6 +162,17 @@ TargetOwner owner_of_target(Comm& leaders, const Directories& directories) {
   for (const auto& directory : directories) ::unlink(token(directory).c_str());
   const bool of_all = std::ranges::count(owners, owners.front()) == std::ssize(owners);
   return {of_all ? owners.front() : leaders.rank(), of_all};
+}
+
+void warn_of_memory(const Directories& directories, const std::string& asset, std::uint64_t bytes, EventSink& events) {
+  for (const auto& directory : directories) {
+    struct statfs about {};
+    if (::statfs(directory.c_str(), &about) != 0) continue;
+    if (!filesystem_kind(static_cast<unsigned long>(about.f_type)).in_memory) continue;
+    events.on(event::Warning{
+        fmt::format("{} is memory: the {} of {} count against the memory of the job; {} DIR names a place on a disk",
+                    printable(directory.native(), 4096), format_bytes(bytes), printable(asset), option_text("to"))});
+  }
 }
 
 void show_view(const fs::path& directory, const std::string& name, const fs::path& view) {

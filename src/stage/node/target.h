@@ -2,11 +2,13 @@
 // directories of one node together, by `--to A,B`: see local_disks.h.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "sabath/comm.h"
+#include "sabath/event.h"
 #include "sabath/stage.h"
 
 namespace sabath {
@@ -29,6 +31,10 @@ struct TargetOwner {
 // Collective over the nodes' leaders. By files that each leaves for a moment: the lowest of those that see the same
 // directories, this one's rank if they are its own. Not `of_all`, and its own: it shares some of them, not all.
 [[nodiscard]] TargetOwner owner_of_target(Comm& leaders, const Directories& directories);
+
+// Says of each directory in memory that the job's memory is what fills: where it ends, the system kills the job, and
+// says nothing of these files.
+void warn_of_memory(const Directories& directories, const std::string& asset, std::uint64_t bytes, EventSink& events);
 
 // DIR/NAME -> .sabath/views/<root>, replaced atomically. Throws Error{storage} if something else stands there.
 void show_view(const std::filesystem::path& directory, const std::string& name, const std::filesystem::path& view);

@@ -6,6 +6,7 @@
 
 #include "store/collect/collector.h"
 #include "store/disk/listing.h"
+#include "store/registered.h"
 #include "store/views/by_name.h"
 
 namespace sabath {
@@ -64,9 +65,10 @@ void Collector::choose_others(const Survey& survey) {
   }
 }
 
-// A link of this user whose view or object is gone; it comes back with them.
+// Links and notes of this user's names whose view, object or manifest is gone; they come back with them.
 void Collector::discard_lost_links() {
   for (const auto& link : lost_links(store_)) store_.trash.discard(batch(), link);
+  for (const auto& note : lost_held(store_)) store_.trash.discard(batch(), note);
 }
 
 void Collector::discard_others() {

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <thread>
 
+#include "base/counted.h"
 #include "base/machine/filesystem_kind.h"
 #include "sabath/error.h"
 #include "store/disk/clone.h"
@@ -324,7 +325,7 @@ FileTree KnownPartial::publish() {
   }
   if (missing > 0) {
     throw Error(FailureKind::storage,
-                fmt::format("{} of {} chunks in {} are not what their writers' journals say", missing, done_.size(),
+                fmt::format("{} of {} in {} not as its writer's journal says", missing, counted(done_.size(), "chunk"),
                             data_path_.native()),
                 "run again: only these are fetched anew");
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/counted.h"
 #include "sabath/error.h"
 
 namespace sabath {
@@ -18,8 +19,8 @@ void check_all_present(Store::State& store, const Manifest& manifest) {
   });
   if (missing == 0) return;
   throw Error(FailureKind::storage,
-              fmt::format("{} of {} files of {} are not in the store, the first is {}", missing,
-                          manifest.totals().files, manifest.root().prefixed(), first),
+              fmt::format("{} of {} not in the store, the first is {}, of {}", missing,
+                          counted(manifest.totals().files, "file is", "files are"), first, manifest.root().prefixed()),
               "fetch again: only these are fetched anew");
 }
 

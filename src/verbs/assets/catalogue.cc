@@ -6,6 +6,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "catalogues/tombstone.h"
 #include "harness/consent.h"
 #include "metadata/documents.h"
@@ -42,13 +43,17 @@ std::string runs_by(const SessionSettings& settings, const Environment& environm
 std::optional<Recipe> find_or_remember(const Catalogue& catalogue, const SessionSettings& settings,
                                        const InfoRequest& request, const std::string& name,
                                        std::vector<Tombstone>& removed) {
-  try {
-    return catalogue.find(name, request.kind);
-  } catch (const Error& error) {
-    if (error.failure().kind != FailureKind::not_found || !request.format.empty()) throw;
+  const auto remembered = [&] {
     auto stones = tombstones_of(tombstone_places(settings.roots, settings.recipe_directories), name);
-    if (stones.empty()) throw;
     std::ranges::move(stones, std::back_inserter(removed));
+    return !stones.empty();
+  };
+  try {
+    Recipe found = catalogue.find(name, request.kind);
+    if (catalogue.is_held(found) && request.format.empty() && remembered()) return std::nullopt;
+    return found;
+  } catch (const Error& error) {
+    if (error.failure().kind != FailureKind::not_found || !request.format.empty() || !remembered()) throw;
     return std::nullopt;
   }
 }
@@ -94,6 +99,19 @@ std::string newer_of(const Recipe& recipe, const std::vector<Catalogue::Listed>&
   return latest == &recipe ? "" : fmt::format("{}@{}", latest->name, latest->version);
 }
 
+// What the store holds by a name that no recipe has.
+void add_held(const Catalogue& catalogue, const ListRequest& request, Store* store, ListRecord& record) {
+  const std::size_t of_recipes = record.assets.size();
+  for (const Recipe& recipe : catalogue.held(request.kind)) {
+    if (request.access && *request.access != recipe.access.kind) continue;
+    AssetSummary summary = stored_summary(recipe, store);
+    if (summary.present || summary.packed) record.assets.push_back(std::move(summary));
+  }
+  if (record.assets.size() == of_recipes) return;
+  std::ranges::stable_sort(record.assets, {},
+                           [](const AssetSummary& each) { return std::pair(each.kind, to_lower(each.name)); });
+}
+
 }  // namespace
 
 ListRecord list(Session& session, const ListRequest& request, EventSink&, std::stop_token) {
@@ -119,6 +137,7 @@ ListRecord list(Session& session, const ListRequest& request, EventSink&, std::s
     if (request.newer && summary.newer.empty()) continue;
     if (summary.present || summary.packed || !request.stored) record.assets.push_back(std::move(summary));
   }
+  if (!request.newer) add_held(catalogue, request, store.get(), record);
   return record;
 }
 

@@ -178,6 +178,10 @@ ExportRecord export_bundle(Session& session, const ExportRequest& request, Event
 ImportRecord import_bundle(Session& session, const ImportRequest& request, EventSink& events, std::stop_token stop) {
   const bool by_name = request.descriptor < 0;
   if (by_name && request.file.empty()) throw Error(FailureKind::usage, "what to import is not said", "name a bundle");
+  if (by_name && !try_stat(request.file)) {
+    throw Error(FailureKind::not_found, fmt::format("there is no file {}", printable(request.file, 4096)),
+                fmt::format("name a bundle: `{}` makes them", verb_text("export")));
+  }
   const auto store = open_stores(session.settings());
   const Fd file = by_name ? open_file(request.file, O_RDONLY) : Fd();
   if (file) store->admit(request.file, printable(request.file));

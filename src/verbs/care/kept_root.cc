@@ -13,7 +13,7 @@ std::unique_ptr<Store> open_existing_store(const SessionSettings& settings) {
   if (auto store = try_open_store(settings)) return store;
   throw Error(
       FailureKind::offline, fmt::format("there is no store at {}", settings.store.string()),
-      fmt::format("{} NAME makes it; {} or SABATH_CACHE name another", verb_text("fetch"), option_text("store")));
+      fmt::format("{} NAME makes it; {} or SABATH_STORE name another", verb_text("fetch"), option_text("store")));
 }
 
 Sha256 kept_root(const std::string& name, const SessionSettings& settings, Store& store) {

@@ -94,7 +94,7 @@ void check_traits(const fs::path& place, bool shared, Examination& findings) {
     check_skew(probe, findings);
   } catch (const Error& error) {
     findings.fail("writable", error.failure().message,
-                  fmt::format("name a store that you may write: {} DIR or SABATH_CACHE", option_text("store")),
+                  fmt::format("name a store that you may write: {} DIR or SABATH_STORE", option_text("store")),
                   error.failure().kind);
   }
 }
@@ -104,7 +104,7 @@ void check_room(const fs::path& place, Examination& findings) {
   if (::statvfs(place.c_str(), &room) != 0) return;
   const std::uint64_t bytes = static_cast<std::uint64_t>(room.f_bavail) * room.f_frsize;
   const std::string remedy = fmt::format(
-      "name a larger place with {} DIR or SABATH_CACHE; quotas may leave you less still", option_text("store"));
+      "name a larger place with {} DIR or SABATH_STORE; quotas may leave you less still", option_text("store"));
   const std::string text = fmt::format("{} free", format_bytes(bytes));
   if (bytes == 0) {
     findings.fail("space", text, remedy, FailureKind::space);
@@ -137,7 +137,7 @@ void check_kind(const fs::path& place, const FilesystemKind& kind, unsigned long
 void check_place(const fs::path& store, Examination& findings) {
   if (is_below(store, findings.environment.home) && store.string().find("scratch") == std::string::npos) {
     findings.warn("home", fmt::format("the store {} lies in your home", store.string()),
-                  "homes have small quotas: set SABATH_CACHE to a place on scratch or project space");
+                  "homes have small quotas: set SABATH_STORE to a place on scratch or project space");
   }
 }
 

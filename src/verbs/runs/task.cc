@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/wording.h"
+#include "run/commands.h"
 #include "sabath/catalogue.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -77,6 +79,7 @@ class Task {
     plan_.convert.dry_run = request_.dry_run;
     plan_.convert.environment = request_.environment;
     plan_.convert.trust = request_.trust;
+    plan_.convert.remedy = fmt::format("{} {}", verb_text("task"), shell_line({request_.file.native()}));
     plan_.convert.ask = request_.ask;
     record_.converted = convert(session_, plan_.convert, events_, stop_);
     record_.exit = record_.converted->exit;

@@ -25,38 +25,7 @@ exactly one JSON record is printed on standard output, also when a command fails
 
 TAIL = """\
 .SH ENVIRONMENT
-.TP
-.B SABATH_CACHE
-The store. Without it: the configuration's, else
-.IR $SCRATCH/.sabath ,
-else
-.IR $XDG_CACHE_HOME/sabath ,
-else
-.IR ~/.cache/sabath .
-.TP
-.B SABATH_ROOT
-A tree of the original SABATH, searched for recipes in
-.IR var/sabath/assets .
-.TP
-.B SABATH_RECIPES
-Directories of recipes, separated by colons, searched before all others.
-.TP
-.B SABATH_CONFIG
-A configuration file instead of the user's.
-.TP
-.B SABATH_OFFLINE
-1: open no network connection.
-.TP
-.B SABATH_HASH_KERNEL
-The kernel that hashes pieces, instead of the quickest that is found;
-.B sabath doctor
-shows the names.
-.TP
-.B SABATH_MPI_START_SECONDS
-How long ranks may take to find each other in MPI_Init; 300 by default.
-.TP
-.B SABATH_LIBMPI
-The absolute path of the MPI library that ranks load, instead of the one that is found.
+{variables}
 .TP
 .BR http_proxy ", " https_proxy ", " all_proxy ", " no_proxy
 Proxies, as curl reads them.
@@ -123,6 +92,16 @@ def section(name, text):
     return out
 
 
+def variables_of(text):
+    """(name, meaning) of each line of `sabath help variables`."""
+    return re.findall(r"^(SABATH_\w+) +(.+)$", text, re.M)
+
+
+def variables(text):
+    paragraphs = ([".TP", f".B {name}", escape(meaning[:1].upper() + meaning[1:]) + "."] for name, meaning in variables_of(text))
+    return "\n".join(line for lines in paragraphs for line in lines)
+
+
 def exit_codes(markdown):
     out = []
     for code, meaning, remedy in re.findall(r"^\| (\d+) \| (.*?) \| (.*?) \|$", markdown, re.M):
@@ -141,4 +120,4 @@ def man_page(sabath, markdown):
     for line in re.findall(r"^  \S.*", commands, re.M):  # without the ends of long descriptions
         name = re.match(r"  (\S+(?: \S+)?)  ", line).group(1)
         out += section(name, sabath("help", *name.split()))
-    return "\n".join(out) + "\n" + TAIL + "\n".join(exit_codes(markdown)) + "\n"
+    return "\n".join(out) + "\n" + TAIL.format(variables=variables(sabath("help", "variables"))) + "\n".join(exit_codes(markdown)) + "\n"

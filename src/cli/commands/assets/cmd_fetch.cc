@@ -37,11 +37,14 @@ std::pair<std::string, std::string> parse_rewrite(const std::string& text) {
 std::string summary(const AssetRecord& asset, bool dry_run) {
   if (dry_run) {
     const std::string size = asset.to_fetch_bytes ? format_bytes(*asset.to_fetch_bytes) : "an unknown number of bytes";
+    const bool whole = asset.to_fetch_bytes && *asset.to_fetch_bytes == 0;
     return fmt::format(
-        "{}: would fetch {}{}", asset.name, size,
-        asset.reused_bytes() > 0 ? fmt::format(", {} are here", format_bytes(asset.reused_bytes())) : "");
+        "{}: would fetch {}{}{}", asset.name, size,
+        asset.reused_bytes() > 0 ? fmt::format(", {} are here", format_bytes(asset.reused_bytes())) : "",
+        whole ? "" : fmt::format("; no source was asked: `sabath plan {}` asks them", shell_word(asset.name)));
   }
   std::string moved = asset.fetched_bytes == 0 ? "nothing moved" : format_bytes(asset.fetched_bytes) + " fetched";
+  if (asset.fetched_bytes > asset.bytes) moved += " (of some parts twice, or of archives that hold more)";
   if (asset.reused_bytes() > 0) moved += ", " + format_bytes(asset.reused_bytes()) + " were here";
   const std::string part = asset.selection.empty() ? "" : ", a part of it";
   return fmt::format("{}{}: {} in {}, {} in {}, verified ({})", asset.name, part, format_bytes(asset.bytes),

@@ -37,9 +37,9 @@ Action declare(OptionSet& set) {
 constexpr Verb path_verb{
     "path",
     "print where a fetched asset stands",
-    "p=$(sabath path cosmoflow_mini) && cd \"$p\"           a script goes on only if it is there\n"
-    "python train.py --data \"$(sabath path cosmoflow_mini)\"\n"
-    "sabath path --fragment main cosmoflow_mini",
+    "p=$(sabath path mnist) && cd \"$p\"    a script goes on only if it is there\n"
+    "python train.py --data \"$(sabath path mnist)\"\n"
+    "sabath path --fragment main mnist",
     "Exit code 9 when the asset, or a part of it, is not in the store: then nothing is printed on standard output.",
     false,
     cmd_path::declare,

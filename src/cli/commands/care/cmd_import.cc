@@ -2,6 +2,7 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "cli/verbs.h"
 #include "sabath/bundles.h"
@@ -24,8 +25,8 @@ int run(Context& context, ImportRequest& request) {
     context.out.print(fmt::format("{}  {}\n", asset.manifest, asset.name));
     for (const auto& path : asset.missing) context.say(fmt::format("missing: {}", printable(path)));
     if (asset.missing_files > 0) {
-      context.say(fmt::format("{} of {} files of {} are missing: `sabath want {} -o LIST`, and export by it",
-                              asset.missing_files, asset.files, asset.name, shell_word(asset.name)));
+      context.say(fmt::format("{} of {} missing of {}: `sabath want {} -o LIST`, and export by it", asset.missing_files,
+                              counted(asset.files, "file is", "files are"), asset.name, shell_word(asset.name)));
     } else if (asset.known) {
       context.say(fmt::format("next: `sabath {} {}` {}", asset.path.empty() ? "view" : "path", shell_word(asset.name),
                               asset.path.empty() ? "makes its tree" : "prints where it stands"));

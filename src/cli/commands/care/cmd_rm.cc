@@ -76,8 +76,8 @@ Action declare(OptionSet& set) {
 constexpr Verb rm_verb{
     "rm",
     "free the room of an asset",
-    "sabath rm cosmoflow_mini              its content; its recipe stays, and `sabath fetch` brings it again\n"
-    "sabath du cosmoflow_mini              what that would free\n"
+    "sabath rm mnist                       its content; its recipe stays, and `sabath fetch` brings it again\n"
+    "sabath du mnist                       what that would free\n"
     "sabath rm --forget climate            also the name that `sabath adopt` made known",
     "What other assets need stays, and so do recipes. A kept asset is refused until `sabath unkeep` lets it go, and "
     "one that your fetch, stage or run uses until that has ended. Of a shared store your own view and name go at once; "

@@ -111,7 +111,7 @@ constexpr Verb verify_verb{
     "verify",
     "read stored content again and compare every hash",
     "sabath verify                    the whole store\n"
-    "sabath verify cosmoflow_mini     one asset\n"
+    "sabath verify mnist              one asset\n"
     "sabath verify --quick            a look that costs little more than reading\n"
     "sabath verify --within 7d --limit-rate 200M   a bit each night\n"
     "sabath verify --repair           and fetch again what is bad\n"

@@ -68,7 +68,7 @@ constexpr Verb manifest_diff_verb{
     "manifest diff",
     "print what differs between two manifests",
     "sabath manifest diff old.manifest new.manifest\n"
-    "sabath manifest diff cosmoflow_mini mine.manifest --exit-code",
+    "sabath manifest diff mnist mine.manifest --exit-code",
     "+ added, - removed, ~ changed. Equal sub-trees are not read, so one change among a million files is found at "
     "once.",
     false,

@@ -84,7 +84,7 @@ constexpr Verb manifest_show_verb{
     "manifest show",
     "print what a manifest names",
     "sabath manifest show data.manifest\n"
-    "sabath manifest show cosmoflow_mini --chunks\n"
+    "sabath manifest show mnist --chunks\n"
     "sabath manifest show sha256:<root> --json",
     "A line has the type (f file, x executable, d directory, l symlink), the size, the digest and the path.",
     false,

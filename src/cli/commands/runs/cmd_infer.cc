@@ -71,7 +71,7 @@ int run(Context& context, const Options& options) {
 Action declare(OptionSet& set) {
   const auto options = std::make_shared<Options>();
   set.argument("MODELS", options->models, "an .onnx file, an asset with one, or ASSET:PATH; a chain: A,B,...");
-  set.option("-i,--input", "[NAME=]FILE", options->inputs, "the samples, for each input of the first model (repeats)");
+  set.option("-i,--input", "[NAME=]FILE", options->inputs, "the samples, for each input of the first model");
   set.option("-o,--output", "FILE", options->output, "where the results go");
   set.option("--result", "NAME", options->result, "which output of the last model, if it has several");
   set.count("--batch", "N", 1 << 20, options->batch,

@@ -99,7 +99,7 @@ Action declare(OptionSet& set) {
   set.choice("--engine", {"ort"}, options->request.engine,
              "run the model's ONNX graph in ONNX Runtime, and no step of a recipe; MODEL may be NAME:PATH");
   set.option("--input", "[NAME=]FILE", options->request.inputs,
-             "of --engine ort: the samples, in the dataset if one is named (repeats)");
+             "of --engine ort: the samples, in the dataset if one is named");
   set.option("--from", "ASSET", options->request.from,
              "an asset that the program starts from, such as weights: SABATH_FROM, {from.path}");
   set.option("--run-set", "KEY", options->request.run_set, "the run set with this key (default: the dataset's)");
