@@ -8,6 +8,7 @@
 #include <map>
 #include <system_error>
 
+#include "base/counted.h"
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "run/yaml_settings.h"
@@ -70,6 +71,8 @@ std::string own_spelling(const std::string& key) {
   }
   return key;
 }
+
+std::string counted_models(std::size_t models) { return (models == 1 ? "is " : "are ") + counted(models, "model"); }
 
 class Planner {
  public:
@@ -179,7 +182,7 @@ class Planner {
     if (values.empty()) values.resize(models);
     if (values.size() != models) {
       throw_at(origin_, line_of(key),
-               fmt::format("{} has {} values, and there are {} models", key, values.size(), models));
+               fmt::format("{} has {}, and there {}", key, counted(values.size(), "value"), counted_models(models)));
     }
     return values;
   }
@@ -250,9 +253,9 @@ class Planner {
     plan_.convert.relative = number_of<double>("model_args.rtol");
     for (const std::string& file : list_of("out_args.export_file")) plan_.export_files.push_back(placed(file));
     if (!plan_.export_files.empty() && plan_.export_files.size() != files.size()) {
-      throw_at(
-          origin_, line_of("out_args.export_file"),
-          fmt::format("{} files are to be written, and there are {} models", plan_.export_files.size(), files.size()));
+      throw_at(origin_, line_of("out_args.export_file"),
+               fmt::format("{} to be written, and there {}", counted(plan_.export_files.size(), "file is", "files are"),
+                           counted_models(files.size())));
     }
   }
 
