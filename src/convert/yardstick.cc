@@ -13,6 +13,7 @@ namespace sabath {
 namespace {
 
 constexpr double share_from = 0.01, noise_times = 6;
+constexpr std::size_t half_from = 4;  // values that have a spread of their own
 
 template <typename Number>
 Number element(const Tensor& tensor, std::size_t i) {
@@ -43,15 +44,27 @@ double median_of(std::vector<double>& values) {
   return *middle;
 }
 
+// The median distance from the centre, of those that are not it.
+double spread_around(double centre, std::vector<double> values) {
+  for (double& value : values) value = std::abs(value - centre);
+  std::erase(values, 0.0);
+  return values.empty() ? 0 : median_of(values);
+}
+
 Slice slice_of(std::vector<double>& values) {
   Slice slice;
   slice.numbers = values.size();
   if (values.empty()) return slice;
   for (const double value : values) slice.largest = std::max(slice.largest, std::abs(value));
-  slice.centre = median_of(values);
-  for (double& value : values) value = std::abs(value - slice.centre);
-  std::erase(values, 0.0);
-  if (!values.empty()) slice.spread = median_of(values);
+  slice.centre = median_of(values);  // and what is less stands before it
+  slice.half = slice.spread = spread_around(slice.centre, values);
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  for (std::vector<double> half :
+       {std::vector<double>(values.begin(), middle), std::vector<double>(middle, values.end())}) {
+    if (half.size() < half_from) continue;
+    const double centre = median_of(half), spread = spread_around(centre, half);
+    if (spread > 0) slice.half = std::min(slice.half, spread);
+  }
   return slice;
 }
 
@@ -239,9 +252,14 @@ double Yardstick::least_spread() const {
   return least;
 }
 
+// Where values lie around two places far from each other, the spread is their distance, and would hide what either
+// does.
 bool Yardstick::is_resolved(const Slice& slice) const {
-  const double spread = is_share_ ? farthest_ : slice.spread;
-  return slice.spread == 0 || resolution(slice.largest) + tolerance_.absolute <= spread / resolved_from;
+  if (slice.spread == 0) return true;
+  const double left = resolution(slice.largest) + tolerance_.absolute;
+  if (is_share_) return left <= farthest_ / resolved_from;
+  return left <= slice.spread / resolved_from &&
+         usual_tolerance(type_).relative * slice.spread <= slice.half / resolved_from;
 }
 
 std::string Yardstick::trouble() const {
@@ -253,13 +271,13 @@ std::string Yardstick::trouble() const {
   Slice worst;
   for (const Slice& slice : features_) {
     if (is_resolved(slice)) continue;
-    if (++lost == 1 || slice.spread < worst.spread) worst = slice;
+    if (++lost == 1 || slice.half < worst.half) worst = slice;
   }
   if (lost == 0) return "";
   return fmt::format("{}{} by {:.3g} only, around values up to {:.6g}: {} and the tolerance leave {:.3g}",
                      features() > 1 ? fmt::format("of its {} features {} ", features(), lost) : "it ",
-                     features() > 1 && lost > 1 ? "vary" : "varies", worst.spread, worst.largest, name(type_),
-                     resolution(worst.largest) + tolerance_.absolute);
+                     features() > 1 && lost > 1 ? "vary" : "varies", worst.half, worst.largest, name(type_),
+                     resolution(worst.largest) + tolerance_.absolute + tolerance_.relative * worst.spread);
 }
 
 }  // namespace sabath

@@ -25,6 +25,7 @@ struct Tolerance {
 struct Slice {
   double centre = 0;          // their median
   double spread = 0;          // the median distance from it, of those that are not it; 0: all are one
+  double half = 0;            // the least spread of the values below and above the median, by themselves
   double largest = 0;         // of their absolute values
   double noise = 0;           // of the original against itself, root of the mean square
   std::uint64_t numbers = 0;  // finite ones

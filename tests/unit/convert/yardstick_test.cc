@@ -103,6 +103,15 @@ TEST(Yardstick, OneGiantHidesNoneOfTheOthers) {
               !difference_of(original, wrong, spread_of(original)).is_equal());
 }
 
+TEST(Yardstick, TwoPlacesFarApartHideWhatEitherDoes) {
+  const Tensor original = column([](double x) { return x > 0 ? 1e9 : x; });
+  const Tensor wrong = column([](double x) { return x > 0 ? 1e9 : -x; });
+  EXPECT_TRUE(!spread_of(original).trouble().empty() ||
+              !difference_of(original, wrong, spread_of(original)).is_equal());
+  const Tensor half = table(1, {1e9F, 1e9F, 1e9F, 1e9F, 1e9F, 1, 2, 3, 4, -5});
+  EXPECT_NE(spread_of(half).trouble(), "");
+}
+
 TEST(Yardstick, SaturatedProbabilitiesAreJudgedOnTheScaleOfOne) {
   const Tensor original = table(2, {1, 1e-9F, 0.9999999F, 1e-7F, 1, 3e-10F, 0.2F, 0.8F});
   const Tensor rounded = table(2, {1, 0, 1, 6e-8F, 1, 0, 0.20001F, 0.79999F});
