@@ -12,7 +12,7 @@
 namespace sabath {
 namespace {
 
-constexpr double share_from = 0.01, noise_times = 6;
+constexpr double share_from = 0.01, noise_times = 6, neighbours_share = 0.01;
 constexpr std::size_t half_from = 4;  // values that have a spread of their own
 
 template <typename Number>
@@ -220,6 +220,8 @@ double Yardstick::allowed(const Tensor& original, std::size_t i, double value) c
   const Slice& here = features_[feature(original, i)];
   if (!is_floating(type_)) return noise_times * here.noise;
   double all = tolerance_.absolute + resolution(std::max(here.largest, std::abs(value))) + noise_times * here.noise;
+  // What a feature was summed from is as large as its neighbours: their rounding, where it hides nothing.
+  all += std::min(resolution(whole_.largest), here.spread * neighbours_share);
   all += tolerance_.relative * std::max(here.spread, std::abs(value - here.centre));
   if (!is_resolved(here)) all += resolved_from * resolution(whole_.largest);  // it is no failure, and never equal
   if (here.spread == 0) {
