@@ -42,8 +42,11 @@ class Engine:
         return names or ([kind] if count == 1 else [f"{kind}_{i}" for i in range(count)])
 
     def write_graph(self, model, outputs):
-        """An onnx.ModelProto whose outputs get these names."""
-        rename = dict(zip([value.name for value in model.graph.output], outputs))
+        """An onnx.ModelProto whose outputs get these names; what it gives besides is taken away."""
+        del model.graph.output[len(outputs) :]
+        given = [value.name for value in model.graph.output]
+        rename = {name: f"{name}_inside" for node in model.graph.node for name in node.output if name in outputs}
+        rename.update(zip(given, outputs))
         for value in model.graph.output:
             value.name = rename[value.name]
         for node in model.graph.node:

@@ -20,6 +20,8 @@
 
 namespace sabath {
 
+inline constexpr int unjudged_exit = 13;  // of a conversion that cannot be judged
+
 struct ConvertModel {
   std::string model;  // a file, an asset with one file that the engine takes, or ASSET:PATH
   std::string
@@ -53,10 +55,10 @@ struct ConvertRequest {
 struct ConvertedModel {
   std::string name;     // of its file, without the ending
   std::string file;     // in the asset; "": the engine wrote none
-  std::string verdict;  // "equal", "stochastic", "failed"
+  std::string verdict;  // "equal", "stochastic", "cannot be judged", "failed"
   std::vector<std::string> findings, notes;
-  double max_abs = 0, noise = 0;     // over all that was compared; of the original against itself
-  std::vector<std::string> latency;  // for people
+  std::optional<double> max_abs, noise;  // over all that was compared; of the original against itself
+  std::vector<std::string> latency;      // for people
 };
 
 struct ConvertRecord {
@@ -68,7 +70,7 @@ struct ConvertRecord {
   bool was_there = false;
   std::vector<ConvertedModel> models;
   double seconds = 0;
-  int exit = 0;  // 7: it failed, and is kept as failed
+  int exit = 0;  // 7: it failed; 13: it cannot be judged; both are kept, as no models
 };
 
 // One thread. Throws Error{usage}, {not_found}, {offline}, {access} (code or a pickle that is not trusted),
@@ -86,10 +88,11 @@ struct ConversionCheckRequest {
 struct ConversionCheckRecord {
   std::string name, manifest;             // "": of a directory
   std::string verdict;                    // as the proof has it
+  std::string found;                      // the same, or "touched", or "cannot be judged": nothing shows that it holds
   std::vector<std::string> touched;       // what is not what it was, each a sentence
   std::vector<std::string> unchecked;     // what could not be looked at, and why
   std::uint64_t files = 0, compared = 0;  // arrays that were compared again
-  int exit = 0;                           // 7: something was touched
+  int exit = 0;                           // 7: something was touched; 13: it cannot be judged
 };
 
 [[nodiscard]] ConversionCheckRecord check_conversion(Session& session, const ConversionCheckRequest& request,

@@ -105,7 +105,8 @@ def convert(from_format: str, to_format: str, src_path: Any, dest_path: Any, **o
     """Converts a model to ONNX, and copies it to `dest_path`; the record of the conversion.
 
     `from_format`: "pytorch" ("pt"), "keras" ("tf"), "sklearn", "onnx". `options`: those of sabath.convert(), of which `data` or `dummy` is
-    needed. Another format than ONNX raises sabath.NotYet; a model that is not equal sabath.HashMismatch.
+    needed. Another format than ONNX raises sabath.NotYet; a model that is not equal sabath.HashMismatch, one that cannot be
+    judged sabath.Unjudged.
     """
     if to_format != "onnx":
         raise sabath.NotYet(f"convert to {to_format}")

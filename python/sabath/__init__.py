@@ -26,6 +26,7 @@ from .errors import (
     ProgramFailed,
     SabathError,
     StorageError,
+    Unjudged,
     Unreachable,
     UsageError,
 )
@@ -62,6 +63,6 @@ log_metrics = default_session.log_metrics
 __all__ = [
     "Asset", "AssetFile", "AssetFiles", "FileInfo", "HashMismatch", "Incomplete", "InternalError", "Interrupted", "Invalid",
     "Library", "NeedsLogin", "NoSpace", "NodesFailed", "NotFound", "NotYet", "Offline", "Plan", "ProgramFailed", "Progress",
-    "RankSampler", "SabathError", "Session", "StorageError", "Unreachable", "UsageError", "apply", "call", "convert", "default_session", "fetch",
-    "infer", "info", "keep", "log_metrics", "path", "plan", "report", "run", "search", "stage", "supporting", "unkeep", "verify", "view",
+    "RankSampler", "SabathError", "Session", "StorageError", "Unjudged", "Unreachable", "UsageError", "apply", "call", "convert", "default_session",
+    "fetch", "infer", "info", "keep", "log_metrics", "path", "plan", "report", "run", "search", "stage", "supporting", "unkeep", "verify", "view",
 ]  # fmt: skip

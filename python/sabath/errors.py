@@ -112,6 +112,12 @@ class Invalid(SabathError, ValueError):
     kind, exit_code = "invalid", 12
 
 
+class Unjudged(SabathError):
+    """What was compared proves nothing: rounding hides it, or there is too little of it."""
+
+    kind, exit_code = "unjudged", 13
+
+
 class StorageError(SabathError):
     """The operating system refused something (not space)."""
 
@@ -131,7 +137,7 @@ class Interrupted(SabathError):
 _KINDS: Dict[str, Type[SabathError]] = {
     each.kind: each
     for each in (UsageError, NotFound, NeedsLogin, NoSpace, Unreachable, HashMismatch, Incomplete, Offline, NodesFailed,
-                 ProgramFailed, Invalid, StorageError, InternalError, Interrupted)
+                 ProgramFailed, Invalid, Unjudged, StorageError, InternalError, Interrupted)
 }  # fmt: skip
 _KINDS.update(unavailable=Unreachable, no_ranges=Unreachable, changed=Unreachable, terminated=Interrupted)
 _EXITS: Dict[int, Type[SabathError]] = {each.exit_code: each for each in _KINDS.values() if each is not StorageError}

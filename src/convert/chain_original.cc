@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/counted.h"
 #include "base/wording.h"
 #include "infer/inference.h"
 #include "ort/model.h"
@@ -27,8 +28,9 @@ struct ChainOriginal::Chain {
 
   [[nodiscard]] std::vector<Tensor> run(const InputSet& set) const {
     if (set.inputs.size() != models.front()->inputs().size()) {
-      throw Error(FailureKind::usage, fmt::format("{} takes {} inputs, and {} are given", models.front()->name(),
-                                                  models.front()->inputs().size(), set.inputs.size()));
+      throw Error(FailureKind::usage, fmt::format("{} takes {}, and {} given", models.front()->name(),
+                                                  counted(models.front()->inputs().size(), "input"),
+                                                  counted(set.inputs.size(), "is", "are")));
     }
     std::vector<Tensor> tensors = models.front()->run(set.inputs);
     for (std::size_t i = 1; i < models.size(); ++i) {

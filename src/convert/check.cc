@@ -8,6 +8,7 @@
 #include "apply/input.h"
 #include "base/file.h"
 #include "base/file_hash.h"
+#include "base/hash.h"
 #include "convert/arrays.h"
 #include "convert/convert.h"
 #include "convert/proof.h"
@@ -26,6 +27,13 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t looked_at_max = 100'000;
 
+int rank_of(std::string_view verdict) {
+  for (const auto known : {ConversionVerdict::equal, ConversionVerdict::stochastic, ConversionVerdict::unjudged}) {
+    if (verdict == name(known)) return static_cast<int>(known);
+  }
+  return static_cast<int>(ConversionVerdict::failed);
+}
+
 class Checker {
  public:
   Checker(Session& session, const ConversionCheckRequest& request, const std::stop_token& stop)
@@ -40,12 +48,27 @@ class Checker {
       check_root();
     }
     check_proof();
-    record_.exit = record_.touched.empty() ? 0 : exit_code(FailureKind::content);
+    conclude();
     return std::move(record_);
   }
 
  private:
   void touched(std::string text) { record_.touched.push_back(std::move(text)); }
+
+  // What the check itself has found: files that agree with each other prove nothing where nothing was compared, and no
+  // root is recorded.
+  void conclude() {
+    const bool stands_by_itself = !record_.manifest.empty() || record_.verdict == name(ConversionVerdict::failed) ||
+                                  record_.verdict == name(ConversionVerdict::unjudged);
+    record_.found = record_.verdict;
+    if (!record_.touched.empty()) {
+      record_.found = "touched";
+      record_.exit = exit_code(FailureKind::content);
+    } else if (outdated_ || (!stands_by_itself && (record_.compared == 0 || uncompared_))) {
+      record_.found = name(ConversionVerdict::unjudged);
+      record_.exit = unjudged_exit;
+    }
+  }
 
   // Each file of the view by the recorded root.
   void check_root() {
@@ -86,9 +109,24 @@ class Checker {
     }
     record_.verdict = proof->verdict;
     if (!key_.empty() && proof->key != key_) touched("proof.json is that of another request: its key is another");
+    check_request(*proof);
     check_strangers(*proof);
     open_runtime();
     for (const ReadModel& model : proof->models) check_model(model);
+  }
+
+  // The key is the digest of the request, and what the proof says of its models is what was requested.
+  void check_request(const ReadProof& proof) {
+    if (proof.schema == 1) {
+      record_.unchecked.emplace_back("the key: a proof of this age does not keep the request that it is the digest of");
+    } else {
+      if (sha256(proof.request).prefixed() != proof.key) touched("the key is not the digest of the request");
+      for (std::string& word : disagreements_of(proof)) touched(std::move(word));
+    }
+    const auto worst = [](const ReadModel& a, const ReadModel& b) { return rank_of(a.verdict) < rank_of(b.verdict); };
+    const auto model = std::ranges::max_element(proof.models, worst);
+    if (model == proof.models.end() || model->verdict != proof.verdict)
+      touched("the verdict is not the worst one of the models'");
   }
 
   void check_strangers(const ReadProof& proof) {
@@ -138,7 +176,19 @@ class Checker {
       if (!model.graph.empty()) touched(error.failure().message);
       return;
     }
-    if (model.verdict != "equal" || !runtime_ || !whole) return;
+    const bool claims =
+        model.verdict == name(ConversionVerdict::equal) || model.verdict == name(ConversionVerdict::stochastic);
+    const bool noisy = model.verdict == name(ConversionVerdict::equal) && !model.noisy.empty();
+    if (claims && (model.compared.empty() || !model.findings.empty() || noisy))
+      touched(fmt::format("the verdict {} of {} contradicts what stands beside it", model.verdict, model.name));
+    if (!claims) {
+      record_.unchecked.push_back(
+          fmt::format("the comparison of {}: its verdict is {}", model.name, printable(model.verdict, 100)));
+    }
+    if (!claims || !runtime_ || !whole || model.sets.empty()) {
+      uncompared_ |= claims;
+      return;
+    }
     try {
       compare(model);
     } catch (const Error& error) {
@@ -146,10 +196,14 @@ class Checker {
     }
   }
 
-  void compare(const ReadModel& model) {
-    OrtOptions as_it_is;
-    as_it_is.optimise = false;
-    const OrtModel graph(runtime_, directory_ / model.file, model.file, as_it_is);
+  // What the recorded inputs give now, and what the original gave.
+  struct GivenAgain {
+    std::vector<std::vector<Tensor>> originals, outputs;  // by set
+    std::vector<std::int64_t> samples;
+  };
+
+  [[nodiscard]] GivenAgain run_again(const ReadModel& model, const OrtModel& graph) const {
+    GivenAgain given;
     for (const std::string& set : model.sets) {
       std::vector<Tensor> inputs;
       for (std::size_t k = 0; k < graph.inputs().size(); ++k) {
@@ -158,24 +212,65 @@ class Checker {
         const auto at = named == names.end() ? k : static_cast<std::size_t>(named - names.begin());
         inputs.push_back(read_array(directory_ / evidence_path(model.name, set, "input", at)));
       }
-      const auto outputs = graph.run(inputs);
-      for (std::size_t k = 0; k < outputs.size(); ++k) {
-        const std::string name = printable(graph.outputs()[k].name, 1000);
-        const auto of_set = model.tolerances.find(set);
-        if (of_set == model.tolerances.end() || !of_set->second.contains(name)) {
-          touched(fmt::format("{} of {} was not compared, by the proof", name, set));
-          continue;
-        }
-        const Tensor original = read_array(directory_ / evidence_path(model.name, set, "output", k));
-        const OutputDifference difference = difference_of(original, outputs[k], of_set->second.at(name));
-        ++record_.compared;
-        if (!difference.is_equal()) {
-          touched(fmt::format("{} on {} is not equal any more: {} of {} elements differ, by {:.3g} at most{}", name,
-                              set, difference.outside, difference.elements, difference.max_abs,
-                              difference.trouble.empty() ? "" : ": " + difference.trouble));
-        }
-      }
+      const bool counted_by_first = !inputs.empty() && !inputs.front().shape.empty();
+      given.samples.push_back(counted_by_first ? inputs.front().shape.front() : 0);
+      given.outputs.push_back(graph.run(inputs));
+      std::vector<Tensor>& originals = given.originals.emplace_back();
+      for (std::size_t k = 0; k < given.outputs.back().size(); ++k)
+        originals.push_back(read_array(directory_ / evidence_path(model.name, set, "output", k)));
     }
+    return given;
+  }
+
+  void compare(const ReadModel& model) {
+    OrtOptions as_it_is;
+    as_it_is.optimise = false;
+    const OrtModel graph(runtime_, directory_ / model.file, model.file, as_it_is);
+    const GivenAgain given = run_again(model, graph);
+    std::vector<GivenOriginal> originals;
+    for (std::size_t i = 0; i < model.sets.size(); ++i)
+      originals.push_back({model.sets[i], given.samples[i], &given.originals[i]});
+    std::vector<TensorType> types;
+    std::ranges::transform(given.outputs.front(), std::back_inserter(types), &Tensor::type);
+    const auto yardsticks = yardsticks_of(originals, types, model.expected);
+    for (std::size_t k = 0; k < yardsticks.size(); ++k) {
+      const std::string name = printable(graph.outputs()[k].name, 1000);
+      const auto stated = model.tolerances.find(name);
+      if (model.schema > 1 && (stated == model.tolerances.end() || stated->second != yardsticks[k].tolerance()))
+        touched(fmt::format("the tolerance of {} is not the one that was stated", name));
+      compare_output(model, given, k, name, yardsticks[k]);
+      if (const std::string why = yardsticks[k].trouble(); !why.empty())
+        doubt(model, name + " cannot be judged: " + why);
+    }
+  }
+
+  void compare_output(const ReadModel& model, const GivenAgain& given, std::size_t k, const std::string& name,
+                      const Yardstick& yardstick) {
+    for (std::size_t set = 0; set < model.sets.size(); ++set) {
+      if (!model.compared.contains({model.sets[set], name})) {
+        touched(fmt::format("{} of {} was not compared, by the proof", name, model.sets[set]));
+        continue;
+      }
+      if (model.noisy.contains(name)) {
+        record_.unchecked.push_back(fmt::format("{} on {}: the original does not repeat it", name, model.sets[set]));
+        continue;
+      }
+      const OutputDifference difference =
+          difference_of(given.originals[set].at(k), given.outputs[set].at(k), yardstick);
+      ++record_.compared;
+      if (difference.is_equal()) continue;
+      doubt(model,
+            fmt::format("{} on {} is not equal{}: {} of {} elements differ, by {:.3g} at most{}", name, model.sets[set],
+                        model.schema == 1 ? " by its spread" : " any more", difference.outside, difference.elements,
+                        difference.max_abs, difference.trouble.empty() ? "" : ": " + difference.trouble));
+    }
+  }
+
+  // A proof of the first schema knew no spread: what it says may have been untouched, and never was proven.
+  void doubt(const ReadModel& model, std::string text) {
+    if (model.schema > 1) return touched(std::move(text));
+    outdated_ = true;
+    record_.unchecked.push_back(std::move(text) + "; the proof is of an older version, which judged by |x|");
   }
 
   const SessionSettings& settings_;
@@ -183,6 +278,8 @@ class Checker {
   const std::stop_token& stop_;
   fs::path directory_;
   std::string key_;
+  bool outdated_ = false;    // by an old rule it was equal, by today's it is not
+  bool uncompared_ = false;  // a model that is said to be equal was not compared again
   std::shared_ptr<const OrtRuntime> runtime_;
   ConversionCheckRecord record_;
 };

@@ -4,98 +4,56 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <limits>
-
-#include "formats/npy.h"
 
 namespace sabath {
 namespace {
 
-constexpr double smallest_floor = 1e-12;
-
-template <typename Number>
-Number element(const Tensor& tensor, std::size_t i) {
-  Number value{};
-  std::memcpy(&value, tensor.bytes.data() + i * sizeof value, sizeof value);
-  return value;
-}
-
-double number(const Tensor& tensor, std::size_t i) {
-  switch (tensor.type) {
-    case TensorType::float32:
-      return element<float>(tensor, i);
-    case TensorType::float64:
-      return element<double>(tensor, i);
-    case TensorType::float16:
-      return half_to_float(element<std::uint16_t>(tensor, i));
-    case TensorType::int8:
-      return element<std::int8_t>(tensor, i);
-    case TensorType::int16:
-      return element<std::int16_t>(tensor, i);
-    case TensorType::int32:
-      return element<std::int32_t>(tensor, i);
-    case TensorType::int64:
-      return static_cast<double>(element<std::int64_t>(tensor, i));
-    case TensorType::uint16:
-      return element<std::uint16_t>(tensor, i);
-    case TensorType::uint32:
-      return element<std::uint32_t>(tensor, i);
-    case TensorType::uint64:
-      return static_cast<double>(element<std::uint64_t>(tensor, i));
-    case TensorType::uint8:
-    case TensorType::boolean:
-      break;
-  }
-  return element<std::uint8_t>(tensor, i);
-}
-
 std::string shape_text(const std::vector<std::int64_t>& shape) { return fmt::format("[{}]", fmt::join(shape, ",")); }
 
 std::size_t largest_in_row(const Tensor& tensor, std::size_t row, std::size_t columns) {
-  std::size_t largest = 0;
-  for (std::size_t i = 1; i < columns; ++i) {
-    if (number(tensor, row * columns + i) > number(tensor, row * columns + largest)) largest = i;
+  std::size_t largest = row * columns;
+  for (std::size_t i = largest + 1; i < (row + 1) * columns; ++i) {
+    if (number_in(tensor, i) > number_in(tensor, largest)) largest = i;
   }
   return largest;
 }
 
-std::optional<double> argmax_agreement(const Tensor& a, const Tensor& b, std::size_t elements) {
-  if (a.shape.size() < 2 || a.shape.back() < 2 || !is_floating(a.type) || elements == 0) return std::nullopt;
-  const auto columns = static_cast<std::size_t>(a.shape.back());
-  const std::size_t rows = elements / columns;
-  std::size_t same = 0;
-  for (std::size_t row = 0; row < rows; ++row)
-    same += largest_in_row(a, row, columns) == largest_in_row(b, row, columns) ? 1 : 0;
-  return static_cast<double>(same) / static_cast<double>(rows);
+// By how much the elements of a row differ, in the middle one of all rows.
+double usual_range(const Tensor& tensor, std::size_t rows, std::size_t columns) {
+  std::vector<double> ranges;
+  for (std::size_t row = 0; row < rows; ++row) {
+    double least = HUGE_VAL, largest = -HUGE_VAL;
+    for (std::size_t i = row * columns; i < (row + 1) * columns; ++i) {
+      least = std::min(least, number_in(tensor, i));
+      largest = std::max(largest, number_in(tensor, i));
+    }
+    ranges.push_back(largest - least);
+  }
+  const auto middle = ranges.begin() + static_cast<std::ptrdiff_t>(rows / 2);
+  std::nth_element(ranges.begin(), middle, ranges.end());
+  return std::isfinite(*middle) ? *middle : 0;
 }
 
-// Two numbers of one element, neither of them NaN.
-void add(OutputDifference& all, double a, double b, const Tolerance& tolerance, double& squares) {
-  const double off = a == b ? 0 : std::abs(a - b);  // infinities of one sign are equal
-  const bool right = off == 0 || (std::isfinite(off) && off <= tolerance.absolute + tolerance.relative * std::abs(a));
-  if (!right) ++all.outside;
-  all.max_abs = std::max(all.max_abs, off);
-  all.max_rel = std::max(all.max_rel, off / std::max(std::abs(a), all.floor));
-  squares += off * off;
+void compare_largest(const Tensor& a, const Tensor& b, const Yardstick& yardstick, OutputDifference& all) {
+  if (a.shape.size() < 2 || a.shape.back() < 2 || !is_floating(a.type) || all.elements == 0) return;
+  const auto columns = static_cast<std::size_t>(a.shape.back());
+  const std::size_t rows = all.elements / columns;
+  const double range = usual_range(a, rows, columns) * yardstick.tolerance().relative;
+  for (std::size_t row = 0; row < rows; ++row) {
+    const std::size_t i = largest_in_row(a, row, columns), j = largest_in_row(b, row, columns);
+    if (i == j) continue;
+    const double lead = number_in(a, i) - number_in(a, j);
+    const double noise = yardstick.noise(a, i) + yardstick.noise(a, j);
+    if (lead > range + noise + 2 * (yardstick.resolution(number_in(a, i)) + yardstick.tolerance().absolute))
+      ++all.argmax_other;
+  }
+  all.argmax_equal = static_cast<double>(rows - all.argmax_other) / static_cast<double>(rows);
 }
 
 }  // namespace
 
-bool is_floating(TensorType type) noexcept {
-  return type == TensorType::float16 || type == TensorType::float32 || type == TensorType::float64;
-}
-
-Tolerance usual_tolerance(TensorType type) noexcept {
-  if (type == TensorType::float32) return {1e-4, 1e-3};
-  if (type == TensorType::float64) return {1e-8, 1e-6};
-  if (type == TensorType::float16) return {1e-2, 1e-2};
-  return {};
-}
-
-OutputDifference difference_of(const Tensor& original, const Tensor& converted, const Tolerance& tolerance) {
+OutputDifference difference_of(const Tensor& original, const Tensor& converted, const Yardstick& yardstick) {
   OutputDifference all;
-  all.floor = std::max(tolerance.absolute, smallest_floor);
   if (original.shape != converted.shape) {
     all.trouble = fmt::format("its shape is {}, and the original's is {}", shape_text(converted.shape),
                               shape_text(original.shape));
@@ -105,18 +63,23 @@ OutputDifference difference_of(const Tensor& original, const Tensor& converted, 
   if (original.type == converted.type && original.bytes == converted.bytes && !is_floating(original.type)) return all;
   double squares = 0;
   for (std::size_t i = 0; i < all.elements; ++i) {
-    const double a = number(original, i), b = number(converted, i);
+    const double a = number_in(original, i), b = number_in(converted, i);
     const bool no_a = std::isnan(a), no_b = std::isnan(b);
     all.nan_original += no_a ? 1 : 0;
     all.nan_converted += no_b ? 1 : 0;
     if (no_a != no_b) ++all.outside;
-    if (!no_a && !no_b) add(all, a, b, tolerance, squares);
+    if (no_a || no_b || a == b) continue;  // infinities of one sign are equal
+    const double off = std::abs(a - b), allowed = yardstick.allowed(original, i, a);
+    if (!std::isfinite(off) || off > allowed) ++all.outside;
+    all.max_abs = std::max(all.max_abs, off);
+    all.share = std::max(all.share, allowed > 0 ? off / allowed : HUGE_VAL);
+    squares += off * off;
   }
   // Large whole numbers that are one double, and not one number.
   if (all.outside == 0 && all.max_abs == 0 && original.type == converted.type && !is_floating(original.type))
     all.outside = 1;
   if (all.elements > 0) all.rms = std::sqrt(squares / static_cast<double>(all.elements));
-  all.argmax_equal = argmax_agreement(original, converted, all.elements);
+  compare_largest(original, converted, yardstick, all);
   return all;
 }
 

@@ -50,8 +50,8 @@ class Converter {
     check();
     store_ = open_stores(settings_);
     sources_ = find_sources(settings_, *store_, request_, events_, stop_);
-    const std::string key_text = conversion_key_text(request_, sources_);
-    record_.key = sha256(key_text);
+    proof_.request = conversion_key_text(request_, sources_);
+    record_.key = sha256(proof_.request);
     record_.name = request_.as.empty() ? derived_name(sources_.front().name, "convert", record_.key) : request_.as;
     lease_ = store_->lease({}, "convert " + record_.name, {true});
     const auto root = known_root();
@@ -227,7 +227,7 @@ class Converter {
     StatedTerms& expected = proven.expected;
     expected.input_names = source.asked.input_names;
     expected.output_names = source.asked.output_names;
-    if (const auto opset = request_.opset.value_or(source.engine.opset); opset > 0) expected.opset = opset;
+    expected.opset = request_.opset;  // the engine's own is a wish: some converters write the lowest one that will do
     expected.any_batch = !request_.fixed_batch;
     expected.precision = precision(source.engine.precision);
     expected.absolute = request_.absolute;
@@ -282,7 +282,7 @@ class Converter {
 
   // All models, or none: where one failed, no file of the asset is a model by its name.
   Sha256 settle(std::vector<MadeModel>& made, const fs::path& scratch) {
-    if (proof_.verdict() == ConversionVerdict::failed) {
+    if (proof_.verdict() >= ConversionVerdict::unjudged) {
       for (std::size_t i = 0; i < made.size(); ++i) disown(proof_.models[i], made[i]);
     }
     const auto variable = [&](const std::string& name) { return request_.environment.get(name); };
@@ -306,8 +306,8 @@ class Converter {
     return root;
   }
 
-  static void disown(ProvenModel& proven, MadeModel& made) {
-    const std::string mark = ".failed";
+  void disown(ProvenModel& proven, MadeModel& made) const {
+    const std::string mark = proof_.verdict() == ConversionVerdict::failed ? ".failed" : ".unjudged";
     for (auto& [path, file] : made.files) {
       if (path.ends_with(".onnx")) path += mark;
     }
@@ -323,6 +323,7 @@ class Converter {
     if (!manifest) throw Error(FailureKind::storage, "the new asset is not in the store any more", "run it again");
     fill_record(*store_, *manifest, record_);
     if (record_.verdict == name(ConversionVerdict::failed)) record_.exit = exit_code(FailureKind::content);
+    if (record_.verdict == name(ConversionVerdict::unjudged)) record_.exit = unjudged_exit;
     if (request_.dry_run) return;
     register_text(settings_, *store_, record_.name, root,
                   conversion_recipe(sources_, request_, record_.name, root, derivation(record_.verdict)));

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <optional>
 
+#include "base/counted.h"
 #include "base/wording.h"
 #include "convert/arrays.h"
 #include "convert/compare.h"
@@ -94,8 +95,9 @@ std::vector<Tensor> arrays_of(const std::vector<fs::path>& files) {
       throw Error(FailureKind::usage, printable(files[i].native(), 4096) + " has no samples");
     if (arrays[i].shape.front() != arrays[0].shape.front()) {
       throw Error(FailureKind::usage,
-                  fmt::format("{} has {} samples, and {} has {}", printable(files[i].native(), 4096),
-                              arrays[i].shape.front(), printable(files[0].native(), 4096), arrays[0].shape.front()));
+                  fmt::format("{} has {}, and {} has {}", printable(files[i].native(), 4096),
+                              counted(static_cast<std::uint64_t>(arrays[i].shape.front()), "sample"),
+                              printable(files[0].native(), 4096), arrays[0].shape.front()));
     }
   }
   return arrays;
@@ -105,8 +107,9 @@ std::uint64_t samples_in(const std::vector<fs::path>& files) {
   const std::uint64_t samples = rows_of(files.front());
   for (const fs::path& file : files) {
     if (rows_of(file) != samples) {
-      throw Error(FailureKind::usage, fmt::format("{} has {} samples, and {} has {}", printable(file.native(), 4096),
-                                                  rows_of(file), printable(files.front().native(), 4096), samples));
+      throw Error(FailureKind::usage,
+                  fmt::format("{} has {}, and {} has {}", printable(file.native(), 4096),
+                              counted(rows_of(file), "sample"), printable(files.front().native(), 4096), samples));
     }
   }
   if (samples == 0) throw Error(FailureKind::usage, printable(files.front().native(), 4096) + " has no samples");
@@ -137,8 +140,8 @@ class SetMaker {
     const bool both = !choice_.dummy.empty() && !choice_.data.empty();
     if (inputs > inputs_max || (both && choice_.dummy.size() != choice_.data.size())) {
       throw Error(FailureKind::usage,
-                  fmt::format("{} arrays are given as the dummy input, and {} as data", choice_.dummy.size(),
-                              choice_.data.size()),
+                  fmt::format("{} given as the dummy input, and {} as data",
+                              counted(choice_.dummy.size(), "array is", "arrays are"), choice_.data.size()),
                   "a model has one for each of its inputs");
     }
     std::vector<Tensor> dummy = arrays_of(choice_.dummy);
@@ -163,15 +166,16 @@ class SetMaker {
   void add_data() {
     const std::uint64_t there = samples_in(choice_.data);
     if (choice_.samples > there) {
-      throw Error(FailureKind::usage, fmt::format("{} samples are wanted, and {} has {}", choice_.samples,
-                                                  printable(choice_.data.front().native(), 4096), there));
+      throw Error(FailureKind::usage,
+                  fmt::format("{} wanted, and {} has {}", counted(choice_.samples, "sample is", "samples are"),
+                              printable(choice_.data.front().native(), 4096), there));
     }
     std::uint64_t count = std::min({choice_.samples > 0 ? choice_.samples : usual_samples, there, samples_max});
     if (!choice_.any_batch) {
       count = batch(0);
       if (count > there)
         throw Error(FailureKind::usage,
-                    fmt::format("the dummy input has {} samples, and the data have {}", count, there));
+                    fmt::format("the dummy input has {}, and the data have {}", counted(count, "sample"), there));
     }
     made_.rows = drawn(there, count, choice_.seed);
     InputSet set{"data", {}};

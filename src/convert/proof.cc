@@ -48,30 +48,45 @@ Json json_of_difference(const OutputDifference& difference) {
   return {{"elements", difference.elements},
           {"outside", difference.outside},
           {"max_abs", number_json(difference.max_abs)},
-          {"max_rel", number_json(difference.max_rel)},
-          {"floor", number_json(difference.floor)},
+          {"of_allowed", number_json(difference.share)},
           {"rms", number_json(difference.rms)},
           {"nan_original", difference.nan_original},
           {"nan_converted", difference.nan_converted},
+          {"argmax_other", difference.argmax_other},
           {"argmax_equal", difference.argmax_equal ? number_json(*difference.argmax_equal) : Json()}};
 }
 
 Json json_of_set(const JudgedSet& set) {
   Json outputs = Json::array();
   for (const JudgedOutput& output : set.outputs) {
-    outputs.push_back(
-        {{"name", output.name},
-         {"type_original", name(output.original)},
-         {"type_converted", name(output.converted)},
-         {"tolerance", {{"absolute", output.tolerance.absolute}, {"relative", output.tolerance.relative}}},
-         {"difference", json_of_difference(output.difference)},
-         {"optimised", json_of_difference(output.optimised)},
-         {"original_noise", json_of_difference(output.noise)}});
+    outputs.push_back({{"name", output.name},
+                       {"type_original", name(output.original)},
+                       {"type_converted", name(output.converted)},
+                       {"difference", json_of_difference(output.difference)},
+                       {"optimised", json_of_difference(output.optimised)},
+                       {"original_noise", json_of_difference(output.noise)}});
   }
   return {{"name", set.name},
           {"batch", set.batch},
           {"trouble", set.trouble.empty() ? Json() : Json(set.trouble)},
           {"outputs", std::move(outputs)}};
+}
+
+Json json_of_measure(const OutputMeasure& measure) {
+  const Yardstick& yardstick = measure.yardstick;
+  const std::string trouble = yardstick.trouble();
+  return {{"name", measure.name},
+          {"tolerance",
+           {{"absolute", yardstick.tolerance().absolute},
+            {"relative", yardstick.tolerance().relative},
+            {"ulps", Yardstick::ulps}}},
+          {"features", yardstick.features()},
+          {"constant", yardstick.constants()},
+          {"without_numbers", yardstick.silent()},
+          {"below_rounding", yardstick.hidden()},
+          {"least_spread", number_json(yardstick.least_spread())},
+          {"noisy", measure.is_noisy},
+          {"trouble", trouble.empty() ? Json() : Json(trouble)}};
 }
 
 Json json_of_expectation(const StatedTerms& expected) {
@@ -86,9 +101,10 @@ Json json_of_expectation(const StatedTerms& expected) {
 }
 
 Json json_of_model(const ProvenModel& model) {
-  Json files = Json::object(), sets = Json::array();
+  Json files = Json::object(), sets = Json::array(), measures = Json::array();
   for (const auto& [path, digest] : model.files) files[path] = digest.prefixed();
   for (const JudgedSet& set : model.judgement.sets) sets.push_back(json_of_set(set));
+  for (const OutputMeasure& measure : model.judgement.measures) measures.push_back(json_of_measure(measure));
   Json json = {{"name", model.name},
                {"source",
                 {{"name", model.source},
@@ -109,6 +125,7 @@ Json json_of_model(const ProvenModel& model) {
                {"file", model.file.empty() ? Json() : Json(model.file)},
                {"files", std::move(files)},
                {"comparison", std::move(sets)},
+               {"judged_by", std::move(measures)},
                {"findings", model.judgement.findings},
                {"notes", model.judgement.notes},
                {"verdict", name(model.judgement.verdict)}};
@@ -128,27 +145,38 @@ std::optional<TensorType> precision_in(const Json& stated) {
   throw Error(FailureKind::invalid, "a precision that is none");
 }
 
+void take_larger(std::optional<double>& all, const Json& difference) {
+  if (!difference.contains("trouble")) all = std::max(all.value_or(0), number_in(difference, "max_abs"));
+}
+
+Tolerance tolerance_in(const Json& json) { return {json.at("absolute"), json.at("relative")}; }
+
 // Of all sets and outputs: the largest difference and the largest noise.
-void read_figures(const Json& sets, ReadModel& model) {
-  for (const Json& set : sets) {
+void read_figures(const Json& json, ReadModel& model) {
+  for (const Json& set : json.at("comparison")) {
     model.sets.push_back(set.at("name"));
     for (const Json& output : set.at("outputs")) {
-      model.tolerances[model.sets.back()][output.at("name")] = {output.at("tolerance").at("absolute"),
-                                                                output.at("tolerance").at("relative")};
-      if (!output.at("difference").contains("trouble"))
-        model.max_abs = std::max(model.max_abs, number_in(output.at("difference"), "max_abs"));
-      if (!output.at("original_noise").contains("trouble"))
-        model.noise = std::max(model.noise, number_in(output.at("original_noise"), "max_abs"));
+      model.compared.emplace(model.sets.back(), output.at("name").get<std::string>());
+      if (model.schema == 1) model.tolerances[output.at("name")] = tolerance_in(output.at("tolerance"));
+      take_larger(model.max_abs, output.at("difference"));
+      take_larger(model.noise, output.at("original_noise"));
     }
+  }
+  if (model.schema == 1) return;
+  for (const Json& measure : json.at("judged_by")) {
+    model.tolerances[measure.at("name")] = tolerance_in(measure.at("tolerance"));
+    if (measure.at("noisy").get<bool>()) model.noisy.insert(measure.at("name").get<std::string>());
   }
 }
 
-ReadModel read_model(const Json& json) {
+ReadModel read_model(const Json& json, std::uint64_t schema) {
   ReadModel model;
+  model.schema = schema;
   model.name = json.at("name");
   if (!is_name(model.name)) throw Error(FailureKind::invalid, "a model without a name");
   if (json.at("file").is_string()) model.file = json.at("file");
   model.verdict = json.at("verdict");
+  model.from = json.at("converter").at("engine");
   for (const auto& [path, digest] : json.at("files").items())
     model.files[RelativePath::parse(path).text()] = Sha256::parse(digest.get<std::string>());
   model.graph = json.at("graph").is_null() ? "" : json.at("graph").dump();
@@ -156,10 +184,13 @@ ReadModel read_model(const Json& json) {
   model.expected.input_names = stated.at("input_names");
   model.expected.precision = precision_in(stated);
   if (stated.at("stochastic").is_string()) model.expected.stochastic = stated.at("stochastic");
+  if (stated.at("absolute").is_number()) model.expected.absolute = stated.at("absolute");
+  if (stated.at("relative").is_number()) model.expected.relative = stated.at("relative");
+  model.source_digest = Sha256::parse(json.at("source").at("sha256").get<std::string>());
   model.inputs = std::max(json.at("inputs").at("dummy").size(), json.at("inputs").at("data").size());
   model.findings = json.at("findings");
   model.notes = json.at("notes");
-  read_figures(json.at("comparison"), model);
+  read_figures(json, model);
   return model;
 }
 
@@ -192,9 +223,10 @@ Json json_of_graph(const GraphFacts& graph) {
 std::string text_of(const Proof& proof) {
   Json models = Json::array();
   for (const ProvenModel& model : proof.models) models.push_back(json_of_model(model));
-  const Json json = {{"schema", 1},
+  const Json json = {{"schema", 2},
                      {"kind", "sabath conversion"},
                      {"key", proof.key},
+                     {"request", proof.request.empty() ? Json() : Json::parse(proof.request)},
                      {"seed", proof.seed},
                      {"witness", {{"sabath", proof.sabath_version}, {"onnxruntime", proof.runtime_version}}},
                      {"models", std::move(models)},
@@ -219,13 +251,15 @@ ReadProof parse_proof(std::string_view text, const std::string& name) {
   static_cast<void>(parse_json(text, name, limits));  // bounds of depth and size
   try {
     const Json json = Json::parse(text);
-    if (json.at("schema") != 1 || json.at("kind") != "sabath conversion")
+    if ((json.at("schema") != 1 && json.at("schema") != 2) || json.at("kind") != "sabath conversion")
       throw Error(FailureKind::invalid, name + " is no proof of a conversion that this version knows");
     ReadProof proof;
     proof.key = json.at("key");
+    proof.schema = json.at("schema");
+    if (proof.schema > 1) proof.request = json.at("request").dump();
     proof.verdict = json.at("verdict");
     for (const Json& model : json.at("models")) {
-      proof.models.push_back(read_model(model));
+      proof.models.push_back(read_model(model, proof.schema));
       proof.isolation = model.at("converter").at("network");
     }
     return proof;
@@ -235,6 +269,35 @@ ReadProof parse_proof(std::string_view text, const std::string& name) {
   } catch (const Error& error) {
     throw Error(FailureKind::invalid, fmt::format("{} is no proof of a conversion: {}", name, error.failure().message));
   }
+}
+
+// What the proof says of its models against the request.
+std::vector<std::string> disagreements_of(const ReadProof& proof) {
+  std::vector<std::string> found;
+  try {
+    const Json request = Json::parse(proof.request);
+    const auto figure = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
+    const bool merged = request.contains("merge");
+    const Json& asked = request.at("convert");
+    if (asked.size() != proof.models.size() && !merged) found.emplace_back("the request has other models");
+    for (std::size_t i = 0; i < proof.models.size() && i < asked.size(); ++i) {
+      const ReadModel& model = proof.models[i];
+      const auto differ = [&](std::string_view what) {
+        found.push_back(fmt::format("{} of {} is not what was requested", what, model.name));
+      };
+      if (asked[i].at("source") != model.source_digest.prefixed()) differ("the source");
+      if (asked[i].at("from") != model.from) differ("the engine");
+      if (!merged && asked[i].at("name") != model.name) differ("the name");
+      if (asked[i].at("input_names") != model.expected.input_names) differ("an input's name");
+      if (request.at("stochastic") != model.expected.stochastic) differ("the reason of a stochastic model");
+      if (request.at("absolute") != figure(model.expected.absolute) ||
+          request.at("relative") != figure(model.expected.relative))
+        differ("the stated tolerance");
+    }
+  } catch (const Json::exception& error) {
+    found.push_back(fmt::format("the request is none: {}", printable(error.what(), 500)));
+  }
+  return found;
 }
 
 std::string evidence_path(const std::string& model, const std::string& set, std::string_view what, std::size_t k) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,7 @@ struct ProvenModel {
 
 struct Proof {
   std::string key, runtime_version, sabath_version;
+  std::string request;  // the key is its digest
   std::uint64_t seed = 0;
   std::vector<ProvenModel> models;
   [[nodiscard]] ConversionVerdict verdict() const;  // the worst
@@ -56,21 +58,29 @@ struct Proof {
 
 // Of a proof that is read again.
 struct ReadModel {
-  std::string name, file, verdict;
+  std::string name, from, file, verdict;
   std::map<std::string, Sha256> files;
   std::string graph;  // canonical
   StatedTerms expected;
-  std::map<std::string, std::map<std::string, Tolerance>> tolerances;  // by set and output
+  std::uint64_t schema = 2;                                // 1: its differences were judged by |x|, not by a spread
+  std::map<std::string, Tolerance> tolerances;             // by output
+  std::set<std::pair<std::string, std::string>> compared;  // set and output
+  std::set<std::string> noisy;                             // outputs that the original does not repeat
   std::vector<std::string> sets;
+  Sha256 source_digest;
   std::size_t inputs = 0;
   std::vector<std::string> findings, notes;
-  double max_abs = 0, noise = 0;
+  std::optional<double> max_abs, noise;  // absent: nothing was compared
 };
 struct ReadProof {
-  std::string key, verdict, isolation;
+  std::uint64_t schema = 2;
+  std::string key, request, verdict, isolation;  // request: "" of schema 1
   std::vector<ReadModel> models;
 };
 [[nodiscard]] ReadProof parse_proof(std::string_view text, const std::string& name);
+
+// In what the models of a proof differ from the request that its key is the digest of, each a sentence.
+[[nodiscard]] std::vector<std::string> disagreements_of(const ReadProof& proof);
 
 // Where the arrays of a model stand in the asset: "evidence/NAME/data.input.0.npy".
 [[nodiscard]] std::string evidence_path(const std::string& model, const std::string& set, std::string_view what,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <optional>
 
 #include "convert/proof.h"
 #include "record/latency.h"
@@ -26,7 +27,7 @@ std::string milliseconds(double seconds) { return fmt::format("{:.3g} ms", secon
 std::map<std::string, std::vector<std::string>> latency_of(const std::string& text) {
   std::map<std::string, std::vector<std::string>> lines;
   struct Medians {
-    double native = 0, plain = 0, optimised = 0;
+    std::optional<double> native, plain, optimised;
   };
   std::map<std::pair<std::string, std::int64_t>, Medians> rows;
   for (const LatencyRow& row : parse_latency(text, "latency.json").rows) {
@@ -36,11 +37,14 @@ std::map<std::string, std::vector<std::string>> latency_of(const std::string& te
                                  : all.optimised) = row.median_seconds;
   }
   for (const auto& [where, row] : rows) {
-    std::string line = fmt::format("batch {}:", where.second);
-    if (row.native > 0) line += fmt::format(" original {},", milliseconds(row.native));
-    line += fmt::format(" ONNX Runtime {}, optimised {}", milliseconds(row.plain), milliseconds(row.optimised));
-    if (row.plain > 0 && row.optimised > slower_from * row.plain)
-      line += fmt::format(": the optimised graph is slower, {:.2f} times", row.optimised / row.plain);
+    std::vector<std::string> known;
+    for (const auto& [what, median] :
+         {std::pair{"original", row.native}, {"ONNX Runtime", row.plain}, {"optimised", row.optimised}}) {
+      if (median) known.push_back(fmt::format("{} {}", what, milliseconds(*median)));
+    }
+    std::string line = fmt::format("batch {}: {}", where.second, fmt::join(known, ", "));
+    if (row.plain && row.optimised && *row.optimised > slower_from * *row.plain)
+      line += fmt::format(": the optimised graph is slower, {:.2f} times", *row.optimised / *row.plain);
     lines[where.first].push_back(std::move(line));
   }
   return lines;

@@ -10,6 +10,7 @@
 
 #include "apply/input.h"
 #include "base/companion.h"
+#include "base/counted.h"
 #include "base/file.h"
 #include "base/file_hash.h"
 #include "base/hash.h"
@@ -245,7 +246,7 @@ std::vector<ConversionSource> find_sources(const SessionSettings& settings, Stor
                                            EventSink& events, const std::stop_token& stop) {
   if (request.models.empty() || request.models.size() > models_max) {
     throw Error(FailureKind::usage,
-                fmt::format("{} models: 1 to {} become one asset", request.models.size(), models_max));
+                fmt::format("{}: 1 to {} become one asset", counted(request.models.size(), "model"), models_max));
   }
   SourceFinder finder(settings, store, request, events, stop);
   std::vector<ConversionSource> sources;
@@ -309,7 +310,7 @@ std::string conversion_key_text(const ConvertRequest& request, const std::vector
                       {"input_names", source.asked.input_names},
                       {"output_names", source.asked.output_names}});
   }
-  Json json = {{"schema", 1},
+  Json json = {{"schema", 2},  // 2: each output is judged by its own spread
                {"convert", std::move(models)},
                {"seed", request.seed},
                {"fixed_batch", request.fixed_batch},

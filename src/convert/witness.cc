@@ -8,8 +8,9 @@
 #include <cmath>
 #include <thread>
 
+#include "base/counted.h"
 #include "base/file.h"
-#include "base/wording.h"
+#include "convert/findings.h"
 #include "formats/onnx.h"
 #include "ort/model.h"
 #include "sabath/error.h"
@@ -22,24 +23,8 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t calls_max = 50, warm_up = 3;
+constexpr std::int64_t samples_enough = 4;  // for a spread of their own
 constexpr double timing_seconds = 0.5;
-constexpr std::array<std::string_view, 7> random_operators{
-    "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Multinomial", "Bernoulli", "Dropout"};
-constexpr std::array<std::string_view, 3> standard_domains{"", "ai.onnx", "ai.onnx.ml"};
-
-std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ", ")); }
-
-std::vector<std::string> names_of(const std::vector<GraphValue>& values) {
-  std::vector<std::string> names;
-  for (const GraphValue& value : values) names.push_back(value.name);
-  return names;
-}
-
-// The original's outputs may have more bits than was stated; compared is what is stated.
-TensorType stated_type(TensorType original, const std::optional<TensorType>& precision) {
-  if (!precision || !is_floating(original) || size_bytes(*precision) >= size_bytes(original)) return original;
-  return *precision;
-}
 
 const OutputDifference& larger(const OutputDifference& a, const OutputDifference& b) {
   if (a.is_equal() != b.is_equal()) return a.is_equal() ? b : a;
@@ -53,56 +38,101 @@ std::vector<Tensor> ordered(const OrtModel& model, const InputSet& set, const st
     const auto named = std::ranges::find(names, model.inputs()[i].name);
     const auto at = named == names.end() ? i : static_cast<std::size_t>(named - names.begin());
     if (at >= set.inputs.size()) {
-      throw Error(FailureKind::usage, fmt::format("the converted model takes {} inputs, and {} are given",
-                                                  model.inputs().size(), set.inputs.size()));
+      throw Error(FailureKind::usage,
+                  fmt::format("the converted model takes {}, and {} given", counted(model.inputs().size(), "input"),
+                              counted(set.inputs.size(), "is", "are")));
     }
     inputs.push_back(set.inputs[at]);
   }
   return inputs;
 }
 
+// What both models gave for one set.
+struct GivenSet {
+  JudgedSet judged;
+  const OriginalRuns* original = nullptr;
+  std::vector<Tensor> plain, optimised;
+};
+
 class WitnessJudge {
  public:
   WitnessJudge(const OrtModel& plain, const OrtModel& optimised, const StatedTerms& expected)
       : plain_(plain), optimised_(optimised), expected_(expected) {}
 
-  JudgedSet judge(const InputSet& set, const OriginalRuns& original) const {
-    JudgedSet judged{set.name, set.batch(), {}, {}};
-    std::vector<Tensor> plain, optimised;
-    try {
-      const auto inputs = ordered(plain_, set, expected_.input_names);
-      plain = plain_.run(inputs);
-      optimised = optimised_.run(inputs);
-    } catch (const Error& error) {
-      judged.trouble = error.failure().message;
-      return judged;
+  void judge(const std::vector<InputSet>& sets, const std::vector<OriginalRuns>& originals,
+             ConversionJudgement& judgement) const {
+    std::vector<GivenSet> given;
+    for (std::size_t i = 0; i < sets.size(); ++i) given.push_back(run(sets[i], originals[i]));
+    judgement.measures = measures_of(given);
+    for (GivenSet& set : given) {
+      for (std::size_t k = 0; k < set.plain.size() && set.judged.trouble.empty(); ++k)
+        set.judged.outputs.push_back(judge_output(set, k, judgement.measures[k].yardstick));
+      judgement.sets.push_back(std::move(set.judged));
     }
-    if (original.first.size() != plain.size()) {
-      judged.trouble = fmt::format("it has {} outputs, and the original has {}", plain.size(), original.first.size());
-      return judged;
-    }
-    for (std::size_t i = 0; i < plain.size(); ++i)
-      judged.outputs.push_back(judge_output(original, i, plain[i], optimised[i]));
-    return judged;
   }
 
  private:
-  [[nodiscard]] JudgedOutput judge_output(const OriginalRuns& original, std::size_t i, const Tensor& plain,
-                                          const Tensor& optimised) const {
-    JudgedOutput judged;
-    judged.name = printable(plain_.outputs()[i].name, 1000);
-    judged.original = original.first[i].type;
-    judged.converted = plain.type;
-    judged.tolerance = usual_tolerance(stated_type(judged.original, expected_.precision));
-    if (is_floating(judged.original)) {
-      if (expected_.absolute) judged.tolerance.absolute = *expected_.absolute;
-      if (expected_.relative) judged.tolerance.relative = *expected_.relative;
+  [[nodiscard]] GivenSet run(const InputSet& set, const OriginalRuns& original) const {
+    GivenSet given{{set.name, set.batch(), {}, {}}, &original, {}, {}};
+    try {
+      const auto inputs = ordered(plain_, set, expected_.input_names);
+      given.plain = plain_.run(inputs);
+      given.optimised = optimised_.run(inputs);
+      if (original.first.size() != given.plain.size()) {
+        given.judged.trouble = fmt::format("it has {}, and the original has {}", counted(given.plain.size(), "output"),
+                                           original.first.size());
+      }
+    } catch (const Error& error) {
+      given.judged.trouble = error.failure().message;
     }
-    judged.difference = difference_of(original.first[i], plain, judged.tolerance);
-    judged.optimised = difference_of(original.first[i], optimised, judged.tolerance);
+    return given;
+  }
+
+  [[nodiscard]] std::vector<OutputMeasure> measures_of(const std::vector<GivenSet>& given) const {
+    std::vector<GivenOriginal> originals;
+    std::vector<TensorType> types;
+    for (const GivenSet& set : given) {
+      if (!set.judged.trouble.empty()) continue;
+      originals.push_back({set.judged.name, set.judged.batch, &set.original->first});
+      if (types.empty()) std::ranges::transform(set.plain, std::back_inserter(types), &Tensor::type);
+    }
+    std::vector<OutputMeasure> measures;
+    if (originals.empty()) return measures;
+    std::vector<Yardstick> yardsticks = yardsticks_of(originals, types, expected_);
+    for (std::size_t k = 0; k < yardsticks.size(); ++k) {
+      OutputMeasure& measure = measures.emplace_back();
+      measure.name = printable(plain_.outputs()[k].name, 1000);
+      measure.yardstick = std::move(yardsticks[k]);
+      add_noise(given, k, measure);
+    }
+    return measures;
+  }
+
+  // What an output differs by from itself is no failure where a reason was stated; of the others it still is.
+  void add_noise(const std::vector<GivenSet>& given, std::size_t k, OutputMeasure& measure) const {
+    std::vector<const Tensor*> first, other;
+    for (const GivenSet& set : given) {
+      for (const auto* const again : {&set.original->again, &set.original->threads}) {
+        if (!set.judged.trouble.empty() || k >= again->size()) continue;
+        first.push_back(&set.original->first[k]);
+        other.push_back(&(*again)[k]);
+        measure.is_noisy |= !difference_of(*first.back(), *other.back(), measure.yardstick).is_equal();
+      }
+    }
+    if (measure.is_noisy && !expected_.stochastic.empty()) measure.yardstick.set_noise(first, other);
+  }
+
+  [[nodiscard]] JudgedOutput judge_output(const GivenSet& set, std::size_t k, const Yardstick& yardstick) const {
+    const OriginalRuns& original = *set.original;
+    JudgedOutput judged;
+    judged.name = printable(plain_.outputs()[k].name, 1000);
+    judged.original = original.first[k].type;
+    judged.converted = set.plain[k].type;
+    judged.difference = difference_of(original.first[k], set.plain[k], yardstick);
+    judged.optimised = difference_of(original.first[k], set.optimised[k], yardstick);
     for (const auto* const other : {&original.again, &original.threads}) {
-      if (i < other->size())
-        judged.noise = larger(judged.noise, difference_of(original.first[i], (*other)[i], judged.tolerance));
+      if (k < other->size())
+        judged.noise = larger(judged.noise, difference_of(original.first[k], (*other)[k], yardstick));
     }
     return judged;
   }
@@ -112,126 +142,6 @@ class WitnessJudge {
   const StatedTerms& expected_;
 };
 
-// The sentences about what was compared.
-class Findings {
- public:
-  Findings(const std::vector<JudgedSet>& sets, const StatedTerms& expected) : sets_(sets), expected_(expected) {}
-
-  std::vector<std::string> run() {
-    demoted();
-    const bool noisy = std::ranges::any_of(sets_, &JudgedSet::is_noisy);
-    if (noisy && expected_.stochastic.empty()) stochastic();
-    if (!frozen()) troubles();
-    if (!noisy) different();
-    return std::move(findings_);
-  }
-
- private:
-  void demoted() {
-    for (const JudgedOutput& output : sets_.front().outputs) {
-      if (output.converted == output.original) continue;
-      if (output.converted == stated_type(output.original, expected_.precision)) continue;
-      findings_.push_back(
-          fmt::format("{} is {} in the original and {} in the converted model: {}", output.name, name(output.original),
-                      name(output.converted),
-                      is_floating(output.original) && size_bytes(output.converted) < size_bytes(output.original)
-                          ? "precision was lost, and that was not stated"
-                          : "it is another type"));
-    }
-  }
-
-  void stochastic() {
-    for (const JudgedSet& set : sets_) {
-      for (const JudgedOutput& output : set.outputs) {
-        if (output.noise.is_equal()) continue;
-        findings_.push_back(
-            fmt::format("the original gives other values when it is run again: {} of {} differs by {:.3g}; "
-                        "if it is meant to be stochastic, its user has to state why",
-                        output.name, set.name, output.noise.max_abs));
-        return;
-      }
-    }
-  }
-
-  // Fine with as many samples as the dummy input has, and with no other number.
-  bool frozen() {
-    const JudgedSet& dummy = sets_.front();
-    const auto is_in_trouble = [](const JudgedSet& set) {
-      return !set.trouble.empty() ||
-             std::ranges::any_of(set.outputs, [](const auto& output) { return !output.difference.trouble.empty(); });
-    };
-    if (is_in_trouble(dummy)) return false;
-    const auto other = std::ranges::find_if(
-        sets_, [&](const JudgedSet& set) { return set.batch != dummy.batch && is_in_trouble(set); });
-    const bool of_same_batch = std::ranges::any_of(
-        sets_, [&](const JudgedSet& set) { return set.batch == dummy.batch && is_in_trouble(set); });
-    if (other == sets_.end() || of_same_batch) return false;
-    std::string why = other->trouble;
-    for (const JudgedOutput& output : other->outputs) {
-      if (why.empty()) why = output.name + ": " + output.difference.trouble;
-    }
-    findings_.push_back(fmt::format("the number of samples was frozen at the dummy input's {}: with {} it fails: {}",
-                                    dummy.batch, other->batch, why));
-    return true;
-  }
-
-  void troubles() {
-    for (const JudgedSet& set : sets_) {
-      if (!set.trouble.empty()) findings_.push_back(fmt::format("on {}: {}", set.name, set.trouble));
-      for (const JudgedOutput& output : set.outputs) {
-        if (!output.difference.trouble.empty())
-          findings_.push_back(fmt::format("{} on {}: {}", output.name, set.name, output.difference.trouble));
-      }
-    }
-  }
-
-  void different() {
-    const bool dummy_equal = sets_.front().is_equal();
-    for (const JudgedSet& set : sets_) {
-      for (const JudgedOutput& output : set.outputs) {
-        if (output.difference.outside > 0) {
-          findings_.push_back(difference_text(set, output, output.difference, "") +
-                              (dummy_equal
-                                   ? "; on the dummy input it is equal: tracing keeps the branch that the dummy "
-                                     "input takes"
-                                   : ""));
-        } else if (output.optimised.outside > 0) {
-          findings_.push_back(difference_text(set, output, output.optimised, " after the runtime optimised the graph"));
-        }
-      }
-    }
-  }
-
-  static std::string difference_text(const JudgedSet& set, const JudgedOutput& output,
-                                     const OutputDifference& difference, std::string_view when) {
-    std::string text =
-        fmt::format("{} on {} differs{}: {} of {} elements are outside {:g} + {:g} |x|, by {:.3g} at most", output.name,
-                    set.name, when, difference.outside, difference.elements, output.tolerance.absolute,
-                    output.tolerance.relative, difference.max_abs);
-    if (difference.nan_original != difference.nan_converted)
-      text += fmt::format("; {} are no numbers, and {} of the original's", difference.nan_converted,
-                          difference.nan_original);
-    return text;
-  }
-
-  const std::vector<JudgedSet>& sets_;
-  const StatedTerms& expected_;
-  std::vector<std::string> findings_;
-};
-
-std::vector<std::string> notes_of(const GraphFacts& graph) {
-  std::vector<std::string> notes;
-  for (const auto& [operation, count] : graph.operators) {
-    if (std::ranges::find(random_operators, operation) != random_operators.end())
-      notes.push_back(fmt::format("the graph has {} {}, which may draw random numbers", count, operation));
-    const auto dot = operation.rfind('.');
-    const std::string domain = dot == std::string::npos ? "" : operation.substr(0, dot);
-    if (std::ranges::find(standard_domains, domain) == standard_domains.end())
-      notes.push_back(fmt::format("{} is no operator of ONNX itself: not every runtime has it", operation));
-  }
-  return notes;
-}
-
 }  // namespace
 
 bool JudgedSet::is_equal() const {
@@ -240,14 +150,9 @@ bool JudgedSet::is_equal() const {
          });
 }
 
-bool JudgedSet::is_noisy() const {
-  return std::ranges::any_of(outputs, [](const JudgedOutput& output) { return !output.noise.is_equal(); });
-}
-
 std::string_view name(ConversionVerdict verdict) noexcept {
-  return verdict == ConversionVerdict::equal        ? "equal"
-         : verdict == ConversionVerdict::stochastic ? "stochastic"
-                                                    : "failed";
+  constexpr std::array<std::string_view, 4> names{"equal", "stochastic", "cannot be judged", "failed"};
+  return names[static_cast<std::size_t>(verdict)];
 }
 
 Timing timing_of_calls(const std::function<void()>& call) {
@@ -275,31 +180,36 @@ Timing timing_of(std::vector<double> seconds) {
   return timing;
 }
 
-std::vector<std::string> findings_of(const GraphFacts& graph, const fs::path& directory, const StatedTerms& expected) {
-  std::vector<std::string> findings;
-  if (graph.external_outside) findings.emplace_back("weights of the converted model lie outside its directory");
-  for (const std::string& file : graph.external_data) {
-    const auto path = RelativePath::try_parse(file);
-    if (path && !try_stat(directory / path->text()))
-      findings.push_back(fmt::format("weights were left behind: the graph names {}, which was not written", file));
+TensorType stated_type(TensorType original, const std::optional<TensorType>& precision) {
+  if (!precision || !is_floating(original) || size_bytes(*precision) >= size_bytes(original)) return original;
+  return *precision;
+}
+
+Tolerance tolerance_of(TensorType original, const StatedTerms& terms) {
+  Tolerance tolerance = usual_tolerance(stated_type(original, terms.precision));
+  if (!is_floating(original)) return tolerance;
+  return {terms.absolute.value_or(tolerance.absolute), terms.relative.value_or(tolerance.relative)};
+}
+
+std::vector<Yardstick> yardsticks_of(const std::vector<GivenOriginal>& originals,
+                                     const std::vector<TensorType>& converted, const StatedTerms& terms) {
+  std::vector<Yardstick> yardsticks;
+  for (std::size_t k = 0; k < converted.size(); ++k) {
+    std::vector<const Tensor*> ordered;
+    std::vector<std::int64_t> samples;
+    std::size_t best = 0;
+    for (const GivenOriginal& original : originals) {
+      const bool is_best = original.set == "data" && original.samples >= samples_enough;
+      ordered.insert(is_best ? ordered.begin() : ordered.end(), &original.outputs->at(k));
+      samples.insert(is_best ? samples.begin() : samples.end(), original.samples);
+      if (is_best) best = 1;
+    }
+    TensorType type = stated_type(ordered.front()->type, terms.precision);
+    if (is_floating(converted[k]) && size_bytes(converted[k]) < size_bytes(type)) type = converted[k];
+    yardsticks.emplace_back(ordered, samples, best > 0 ? best : ordered.size(), type,
+                            tolerance_of(ordered.front()->type, terms));
   }
-  const auto check_names = [&](std::string_view what, const auto& values, const std::vector<std::string>& wanted) {
-    const auto names = names_of(values);
-    if (!wanted.empty() && names != wanted)
-      findings.push_back(fmt::format("its {} are {}, and not {}", what, joined(names), joined(wanted)));
-  };
-  check_names("inputs", graph.inputs, expected.input_names);
-  check_names("outputs", graph.outputs, expected.output_names);
-  for (const auto& [domain, version] : graph.opsets) {
-    if (domain.empty() && expected.opset && version != *expected.opset)
-      findings.push_back(fmt::format("its opset is {}, and not {}", version, *expected.opset));
-  }
-  for (const GraphValue& input : graph.inputs) {
-    if (!expected.any_batch || input.shape.empty()) continue;
-    if (input.shape.front().find_first_not_of("0123456789") == std::string::npos)
-      findings.push_back(fmt::format("the number of samples was frozen: {} takes {}", input.name, input.shape.front()));
-  }
-  return findings;
+  return yardsticks;
 }
 
 Witness::Witness(std::shared_ptr<const OrtRuntime> runtime, fs::path file, StatedTerms expected)
@@ -322,17 +232,23 @@ ConversionJudgement Witness::judge(const std::vector<InputSet>& sets, const std:
     const OrtModel plain(runtime_, file_, file_.filename(), as_it_is);
     const OrtModel optimised(runtime_, file_, file_.filename(), optimise);
     const WitnessJudge judge(plain, optimised, expected_);
-    for (std::size_t i = 0; i < sets.size(); ++i) judgement.sets.push_back(judge.judge(sets[i], originals[i]));
-    std::ranges::move(Findings(judgement.sets, expected_).run(), std::back_inserter(judgement.findings));
-    const bool noisy = std::ranges::any_of(judgement.sets, &JudgedSet::is_noisy);
-    if (judgement.findings.empty())
-      judgement.verdict = noisy ? ConversionVerdict::stochastic : ConversionVerdict::equal;
+    judge.judge(sets, originals, judgement);
+    std::ranges::move(findings_of(judgement, expected_), std::back_inserter(judgement.findings));
+    std::ranges::move(limits_of(judgement), std::back_inserter(judgement.notes));
+    const bool noisy = std::ranges::any_of(judgement.measures, &OutputMeasure::is_noisy);
+    if (judgement.findings.empty()) {
+      judgement.findings = doubts_of(judgement);
+      judgement.verdict = !judgement.findings.empty() ? ConversionVerdict::unjudged
+                          : noisy                     ? ConversionVerdict::stochastic
+                                                      : ConversionVerdict::equal;
+    }
     if (!noisy && !expected_.stochastic.empty()) {
       judgement.notes.emplace_back(
           "the model was said to be stochastic, but repeats itself: it is judged as any other");
     }
     for (const InputSet& set : sets) {
-      if (std::ranges::find(timed_sets, set.name) == timed_sets.end() || judgement.verdict == ConversionVerdict::failed)
+      if (std::ranges::find(timed_sets, set.name) == timed_sets.end() ||
+          judgement.verdict >= ConversionVerdict::unjudged)
         continue;
       for (const OrtModel* const model : {&plain, &optimised}) {
         const auto inputs = ordered(*model, set, expected_.input_names);

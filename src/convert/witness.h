@@ -25,10 +25,15 @@ struct OriginalRuns {
 struct JudgedOutput {
   std::string name;
   TensorType original = TensorType::float32, converted = TensorType::float32;
-  Tolerance tolerance;
   OutputDifference difference;  // of the graph as it is
   OutputDifference optimised;   // of the graph that the runtime optimised
   OutputDifference noise;  // of the original against itself: the larger one of two runs and of two numbers of threads
+};
+
+struct OutputMeasure {  // by what an output is judged, of all sets
+  std::string name;
+  Yardstick yardstick;
+  bool is_noisy = false;  // the original differs from itself by more than is allowed
 };
 
 struct JudgedSet {
@@ -37,7 +42,6 @@ struct JudgedSet {
   std::string trouble;  // the converted model could not be run on it, or the original gave no outputs
   std::vector<JudgedOutput> outputs;
   [[nodiscard]] bool is_equal() const;
-  [[nodiscard]] bool is_noisy() const;  // the original differs from itself by more than the tolerance
 };
 
 // Wall-clock seconds of one call, over several.
@@ -62,15 +66,17 @@ struct StatedTerms {
   std::string stochastic;                    // why the original's own noise is no failure; "": it is one
 };
 
-enum class ConversionVerdict { equal, stochastic, failed };
+// From good to bad. unjudged: rounding hides what the original does, or it gives no numbers.
+enum class ConversionVerdict { equal, stochastic, unjudged, failed };
 [[nodiscard]] std::string_view name(ConversionVerdict verdict) noexcept;
 
 struct ConversionJudgement {
   ConversionVerdict verdict = ConversionVerdict::failed;
-  std::vector<std::string> findings;  // why it failed, each a sentence
+  std::vector<std::string> findings;  // why it is not equal, each a sentence
   std::vector<std::string> notes;     // what a user should know besides
   std::vector<JudgedSet> sets;
-  std::vector<Timing> timings;  // of the converted model
+  std::vector<OutputMeasure> measures;  // by output
+  std::vector<Timing> timings;          // of the converted model
 };
 
 class Witness {
@@ -89,8 +95,18 @@ class Witness {
   GraphFacts graph_;
 };
 
-// What the graph alone shows: weights that are not there, other names, another opset, a batch of one length.
-[[nodiscard]] std::vector<std::string> findings_of(const GraphFacts& graph, const std::filesystem::path& directory,
-                                                   const StatedTerms& expected);
+// The original's outputs may have more bits than was stated; compared is what is stated.
+[[nodiscard]] TensorType stated_type(TensorType original, const std::optional<TensorType>& precision);
+// The tolerance that the terms mean for an output of this type.
+[[nodiscard]] Tolerance tolerance_of(TensorType original, const StatedTerms& terms);
+// What the original gave for a set of inputs.
+struct GivenOriginal {
+  std::string set;
+  std::int64_t samples = 0;
+  const std::vector<Tensor>* outputs = nullptr;
+};
+// One for each output. `converted`: the types of the converted model's outputs.
+[[nodiscard]] std::vector<Yardstick> yardsticks_of(const std::vector<GivenOriginal>& originals,
+                                                   const std::vector<TensorType>& converted, const StatedTerms& terms);
 
 }  // namespace sabath

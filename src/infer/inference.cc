@@ -60,7 +60,7 @@ class Sources {
   static Error refusal(const OrtModel& model, const std::string& input) {
     const std::string names = names_of(model.inputs());
     return {FailureKind::usage,
-            input.empty() ? fmt::format("{} takes {} inputs: {}", model.name(), model.inputs().size(), names)
+            input.empty() ? fmt::format("{} takes {}: {}", model.name(), counted(model.inputs().size(), "input"), names)
                           : fmt::format("{} has no input {}: it takes {}", model.name(), printable(input), names),
             fmt::format("name a file for each: {} NAME=FILE", option_text("input"))};
   }
@@ -70,7 +70,7 @@ class Sources {
     if (count == 0) throw Error(FailureKind::usage, name + " has no samples");
     if (!readers_.empty() && readers_.size() > 1 && count != samples_)
       throw Error(FailureKind::usage,
-                  fmt::format("{} has {} samples, and another input has {}", name, count, samples_));
+                  fmt::format("{} has {}, and another input has {}", name, counted(count, "sample"), samples_));
     samples_ = count;
     TensorSlot any_number = wanted;
     any_number.shape[0] = -1;
@@ -109,7 +109,8 @@ std::uint64_t batch_for(const Inference& wanted, const Sources& sources) {
     if (!batch) continue;
     if (fixed && *fixed != *batch)
       throw Error(FailureKind::usage,
-                  fmt::format("{} takes {} samples at once, and {} takes {}", of, *fixed, model->name(), *batch));
+                  fmt::format("{} takes {} at once, and {} takes {}", of,
+                              counted(static_cast<std::uint64_t>(*fixed), "sample"), model->name(), *batch));
     fixed = batch;
     of = model->name();
   }
@@ -121,9 +122,12 @@ std::uint64_t batch_for(const Inference& wanted, const Sources& sources) {
   }
   const auto batch = static_cast<std::uint64_t>(*fixed);
   if (wanted.batch > 0 && wanted.batch != batch)
-    throw Error(FailureKind::usage, fmt::format("{} takes {} samples at once, not {}", of, batch, wanted.batch));
+    throw Error(FailureKind::usage,
+                fmt::format("{} takes {} at once, not {}", of, counted(batch, "sample"), wanted.batch));
   if (samples % batch != 0) {
-    throw Error(FailureKind::usage, fmt::format("{} takes {} samples at once, and there are {}", of, batch, samples),
+    throw Error(FailureKind::usage,
+                fmt::format("{} takes {} at once, and there {} {}", of, counted(batch, "sample"),
+                            samples == 1 ? "is" : "are", samples),
                 "export the model with a first axis of any length, or give a multiple");
   }
   return batch;
@@ -166,8 +170,9 @@ InferenceDone infer(const Inference& wanted, const std::function<void(std::uint6
     const Tensor& results = tensors[output];
     if (results.shape.empty() || results.shape[0] != static_cast<std::int64_t>(count)) {
       throw Error(FailureKind::invalid,
-                  fmt::format("{} gives {} for {} samples", last.name(),
-                              text_of(TensorSlot{last.outputs()[output].name, results.type, results.shape, {}}), count),
+                  fmt::format("{} gives {} for {}", last.name(),
+                              text_of(TensorSlot{last.outputs()[output].name, results.type, results.shape, {}}),
+                              counted(count, "sample")),
                   "its first axis does not count samples");
     }
     TensorSlot all{last.outputs()[output].name, results.type, results.shape, {}};

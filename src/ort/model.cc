@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "base/counted.h"
 #include "ort/calls.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -119,7 +120,8 @@ std::vector<TensorSlot> OrtModel::slots(bool of_inputs) const {
 std::vector<Tensor> OrtModel::run(std::span<const Tensor> inputs) const {
   void* const* const table = runtime_->table_;
   if (inputs.size() != inputs_.size()) {
-    throw Error(FailureKind::usage, fmt::format("{} takes {} inputs, not {}", name_, inputs_.size(), inputs.size()));
+    throw Error(FailureKind::usage,
+                fmt::format("{} takes {}, not {}", name_, counted(inputs_.size(), "input"), inputs.size()));
   }
   OrtObject memory(table, OrtCall::release_memory);
   call_ort(table, OrtCall::create_cpu_memory, name_, device_memory, tensor_memory, memory.out());

@@ -10,7 +10,6 @@
 #include "store/disk/clone.h"
 #include "store/disk/durable.h"
 #include "store/state.h"
-#include "store/views/trusted_views.h"
 
 namespace sabath {
 namespace {
@@ -79,19 +78,6 @@ std::optional<std::string> Store::text_of(const Digest& digest, std::uint64_t si
   std::string text(digest.size_bytes, '\0');
   text.resize(content->read(0, std::as_writable_bytes(std::span(text))));
   return text;
-}
-
-std::optional<ContentPlace> Store::place_of(const Sha256& root, const Entry& entry) const {
-  const Digest& digest = entry.digest;
-  if (state_->layout.of_several_users()) {
-    auto shown = TrustedViews::of_user(*state_, root).find(entry);
-    return shown ? std::optional(ContentPlace{std::move(*shown), 0, digest.size_bytes}) : std::nullopt;
-  }
-  const auto object = state_->layout.object(digest);
-  if (try_stat(object)) return ContentPlace{object, 0, digest.size_bytes};
-  const auto place = state_->packs.find(digest);
-  if (!place || place->member.codec != PackCodec::raw) return std::nullopt;
-  return ContentPlace{place->pack->file, place->member.offset, digest.size_bytes};
 }
 
 bool Store::has(const Digest& digest) const {

@@ -72,6 +72,8 @@ std::string own_spelling(const std::string& key) {
   return key;
 }
 
+std::string counted_models(std::size_t models) { return (models == 1 ? "is " : "are ") + counted(models, "model"); }
+
 class Planner {
  public:
   Planner(std::string_view text, const std::string& origin) : origin_(origin) {
@@ -180,7 +182,7 @@ class Planner {
     if (values.empty()) values.resize(models);
     if (values.size() != models) {
       throw_at(origin_, line_of(key),
-               fmt::format("{} has {} for {}", key, counted(values.size(), "value"), counted(models, "model")));
+               fmt::format("{} has {}, and there {}", key, counted(values.size(), "value"), counted_models(models)));
     }
     return values;
   }
@@ -252,8 +254,8 @@ class Planner {
     for (const std::string& file : list_of("out_args.export_file")) plan_.export_files.push_back(placed(file));
     if (!plan_.export_files.empty() && plan_.export_files.size() != files.size()) {
       throw_at(origin_, line_of("out_args.export_file"),
-               fmt::format("{} to be written, of {}", counted(plan_.export_files.size(), "file is", "files are"),
-                           counted(files.size(), "model")));
+               fmt::format("{} to be written, and there {}", counted(plan_.export_files.size(), "file is", "files are"),
+                           counted_models(files.size())));
     }
   }
 

@@ -61,7 +61,7 @@ class Chain(Case):
         self.assertEqual(self.convert("--check", "both")["touched"], [])
         self.assertTrue(self.convert(*wanted)["was_there"])
         # Of two assets: both are named, with their roots. Other models, another graph.
-        np.save(self.home / "code.npy", np.zeros((9, 4), "float32"))
+        np.save(self.home / "code.npy", self.x[:9, :4])
         second = self.convert("decoder.onnx", "--from", "onnx", "--data", "code.npy", "-o", "second")
         encoder = self.convert("encoder.onnx", "--from", "onnx", "--data", "x.npy", "-o", "code")
         merged = self.convert("code,second", "--merge", "--data", "x.npy", "--input-names", "in", "--output-names", "out", "-o", "merged")

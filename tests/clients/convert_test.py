@@ -214,7 +214,7 @@ class Convert(Case):
             with self.subTest(path):
                 file = tree / path
                 data = file.read_bytes()
-                changed = data.replace(b'"absolute":0.0001', b'"absolute":0.9001') if path == "proof.json" else \
+                changed = data.replace(b'"relative":0.001', b'"relative":0.901') if path == "proof.json" else \
                     data[:-40] + bytes([data[-40] ^ 1]) + data[-39:]  # fmt: skip
                 self.assertNotEqual(changed, data)
                 rewrite(file, changed)
@@ -374,7 +374,7 @@ out_args:
             ([*base, "--data", "nothing.npy"], 3, "there is no file nothing.npy"),
             ([*base, "--data", "x.npy:999"], 2, "999 samples are wanted, and x.npy has 200"),
             (["encoder.pth", "--from", "pytoch", "--data", "x.npy"], 3, "did you mean pytorch?"),
-            (["encoder.pth,b.pth", "--from", "pytorch", "--data", "x.npy"], 2, "--data is given 1 times, and there are 2 models"),
+            (["encoder.pth,b.pth", "--from", "pytorch", "--data", "x.npy"], 2, "--data is given 1 time, and there are 2 models"),
             ([*base, "--data", "x.npy", "--atol", "-1"], 2, "-1 is no tolerance"),
             ([*base, "--data", "x.npy", "--code", "nets.py"], 2, "--code is given 2 times"),
         ):  # fmt: skip

@@ -110,4 +110,17 @@ std::filesystem::path Store::make_view(const Manifest& manifest) {
   return view;
 }
 
+std::optional<ContentPlace> Store::place_of(const Sha256& root, const Entry& entry) const {
+  const Digest& digest = entry.digest;
+  if (state_->layout.of_several_users()) {
+    auto shown = TrustedViews::of_user(*state_, root).find(entry);
+    return shown ? std::optional(ContentPlace{std::move(*shown), 0, digest.size_bytes}) : std::nullopt;
+  }
+  const auto object = state_->layout.object(digest);
+  if (try_stat(object)) return ContentPlace{object, 0, digest.size_bytes};
+  const auto place = state_->packs.find(digest);
+  if (!place || place->member.codec != PackCodec::raw) return std::nullopt;
+  return ContentPlace{place->pack->file, place->member.offset, digest.size_bytes};
+}
+
 }  // namespace sabath

@@ -39,10 +39,14 @@ ConvertModel model_of(const JsonValue& value, std::string_view origin) {
 }
 
 Json json_of(const ConvertedModel& model) {
-  return {{"name", model.name},       {"file", text_or_null(model.file)},
-          {"verdict", model.verdict}, {"findings", model.findings},
-          {"notes", model.notes},     {"max_abs", model.max_abs},
-          {"noise", model.noise},     {"latency", model.latency}};
+  return {{"name", model.name},
+          {"file", text_or_null(model.file)},
+          {"verdict", model.verdict},
+          {"findings", model.findings},
+          {"notes", model.notes},
+          {"max_abs", model.max_abs ? Json(*model.max_abs) : Json()},
+          {"noise", model.noise ? Json(*model.noise) : Json()},
+          {"latency", model.latency}};
 }
 
 }  // namespace
@@ -77,6 +81,7 @@ Json json_of(const ConversionCheckRecord& record) {
           {"name", record.name},
           {"manifest", text_or_null(record.manifest)},
           {"verdict", text_or_null(record.verdict)},
+          {"found", text_or_null(record.found)},
           {"touched", record.touched},
           {"unchecked", record.unchecked},
           {"files", record.files},

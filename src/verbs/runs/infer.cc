@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/counted.h"
 #include "base/file.h"
 #include "base/file_hash.h"
 #include "base/hash.h"
@@ -185,7 +186,8 @@ std::vector<std::string> texts_of(const std::vector<TensorSlot>& slots) {
 
 void check(const InferRequest& request) {
   if (request.models.empty() || request.models.size() > models_max)
-    throw Error(FailureKind::usage, fmt::format("{} models: 1 to {} can be run", request.models.size(), models_max));
+    throw Error(FailureKind::usage,
+                fmt::format("{}: 1 to {} can be run", counted(request.models.size(), "model"), models_max));
   if (request.inputs.empty())
     throw Error(FailureKind::usage, "no samples are named", fmt::format("say {} FILE", option_text("input")));
   if (request.output.empty())

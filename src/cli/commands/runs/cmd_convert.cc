@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "base/counted.h"
 #include "cli/show/age.h"
 #include "cli/told/trust_question.h"
 #include "cli/verbs.h"
@@ -44,7 +45,8 @@ std::string of_model(const std::vector<std::string>& values, std::size_t i, std:
   if (values.size() == 1 && for_all) return values.front();
   if (values.size() == models) return values[i];
   throw Error(FailureKind::usage,
-              fmt::format("{} is given {} times, and there are {} models", option, values.size(), models),
+              fmt::format("{} is given {}, and there {} {}", option, counted(values.size(), "time"),
+                          models == 1 ? "is" : "are", counted(models, "model")),
               "it is given once for each model, in their order; \"\" for one that has none");
 }
 
@@ -120,10 +122,9 @@ ConvertRequest request_of(const Context& context, const Options& options) {
 }
 
 void tell(Context& context, const ConvertedModel& model) {
-  const std::string figures =
-      model.file.empty()
-          ? ""
-          : fmt::format(", largest difference {:.3g}, the original's own noise {:.3g}", model.max_abs, model.noise);
+  std::string figures;
+  if (model.max_abs) figures += fmt::format(", largest difference {:.3g}", *model.max_abs);
+  if (model.noise) figures += fmt::format(", the original's own noise {:.3g}", *model.noise);
   context.say(fmt::format("{}: {}{}", model.name, model.verdict, figures));
   for (const std::string& finding : model.findings) context.warn("  " + printable(finding, 4096));
   for (const std::string& note : model.notes) context.say("  note: " + printable(note, 4096));
@@ -154,6 +155,13 @@ int convert_it(Context& context, const Options& options) {
   return record.exit;
 }
 
+std::string check_text(const ConversionCheckRecord& record) {
+  if (!record.touched.empty()) return "something was touched";
+  if (record.exit != 0) return "that shows too little";
+  if (record.manifest.empty()) return "they agree with each other; that all were replaced together would not show";
+  return record.compared > 0 ? "nothing was touched" : "no file was touched";
+}
+
 int check_it(Context& context, const Options& options) {
   Session session(context.configuration.session);
   NoEvents unheard;
@@ -166,9 +174,9 @@ int check_it(Context& context, const Options& options) {
   for (const std::string& touched : record.touched) context.warn(printable(touched, 4096));
   for (const std::string& not_looked_at : record.unchecked)
     context.say("not checked: " + printable(not_looked_at, 4096));
-  context.say(fmt::format("{} files, {} outputs compared again: {}", record.files, record.compared,
-                          record.touched.empty() ? "nothing was touched" : "something was touched"));
-  context.out.print(record.verdict + "\n");
+  context.say(fmt::format("{}, {} compared again: {}", counted(record.files, "file"),
+                          counted(record.compared, "output"), check_text(record)));
+  context.out.print(record.found + "\n");
   return record.exit;
 }
 
@@ -209,7 +217,8 @@ Action declare(OptionSet& set) {
   set.choice("--trust", {"once", "commit"}, options->trust,
              "open a pickle, or run code that others could write (docs/trust.md)");
   set.flag("-n,--dry-run", options->dry_run, "say whether it is there, and convert nothing");
-  set.option("--check", "ASSET", options->check, "look at a conversion again: exit 7 if anything was touched");
+  set.option("--check", "ASSET", options->check,
+             "look at a conversion again: exit 7 if anything was touched, 13 if it shows too little");
   return [options](Context& context) { return run(context, *options); };
 }
 
@@ -228,7 +237,9 @@ constexpr Verb convert_verb{
     "(SABATH_ORT, or the active environment's) and compares, on real samples, random ones and zeros, by a tolerance "
     "that "
     "was stated before. The asset has the models, proof.json, the arrays that were compared, and latency.json; asked "
-    "again, it is there. A conversion that failed is kept as failed, and has no model (exit code 7). docs/convert.md.",
+    "again, it is there. A conversion that failed (exit code 7), or cannot be judged (13), is kept as such, and has no "
+    "model. "
+    "docs/convert.md.",
     false,
     cmd_convert::declare,
 };
