@@ -43,7 +43,7 @@ void claim_node(const std::filesystem::path& directory, const std::string& node)
 std::optional<int> nodes_seen(const std::filesystem::path& directory) {
   std::error_code error;
   const auto files = std::filesystem::directory_iterator(directory, error);
-  const auto seen = error ? 0 : std::distance(begin(files), end(files));
+  const auto seen = error ? 0 : std::ranges::distance(files);
   return seen > 1 ? std::optional(static_cast<int>(seen)) : std::nullopt;
 }
 
