@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/text.h"
@@ -12,6 +13,7 @@
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "verbs/assets/known_names.h"
+#include "verbs/verb.h"
 
 namespace sabath::cli {
 namespace {
@@ -42,8 +44,21 @@ std::string candidates(const Context& context, const std::vector<std::string>& l
   return text;
 }
 
+// What the library takes and gives: of one verb, or of all.
+Json description_of(std::string_view name) {
+  Json all = Json::array();
+  for (const LibraryVerb& verb : library_verbs()) {
+    if (name.empty() || name == verb.name) all.push_back(description_of(verb));
+  }
+  return {{"schema", 1}, {"verbs", std::move(all)}, {"exit", 0}};
+}
+
 int run(Context& context, const Options& options) {
   const std::string name = fmt::format("{}", fmt::join(options.words, " "));
+  if (context.presentation.json) {
+    context.out.record(description_of(name));
+    return 0;
+  }
   if (options.completion || name.empty()) {
     context.out.print(options.completion ? candidates(context, options.line)
                                          : help_of_program(verbs(), help_width(context.environment)));
@@ -78,7 +93,14 @@ Action declare(OptionSet& set) {
 }  // namespace
 
 constexpr Verb help_verb{
-    "help", "explain a command", "sabath help fetch\nsabath help manifest create", "", false, cmd_help::declare,
+    "help",
+    "explain a command",
+    "sabath help fetch\n"
+    "sabath help manifest create\n"
+    "sabath help du --json        the keys of its request and of its record",
+    "",
+    false,
+    cmd_help::declare,
 };
 
 }  // namespace sabath::cli
