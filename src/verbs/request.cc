@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <limits>
 #include <system_error>
+#include <utility>
 
 #include "base/text.h"
+#include "metrics/number.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 
@@ -64,6 +66,25 @@ std::uint64_t parse_bytes(const std::string& text, const std::string& what) {
   if (const auto bytes = parse_size(text)) return *bytes;
   throw Error(FailureKind::usage, fmt::format("{} cannot be '{}'", what, printable(text)),
               "give bytes such as 500k, 10M or 2.5GiB");
+}
+
+double parse_number(const std::string& text, const std::string& what) {
+  if (const auto number = try_number(text)) return *number;
+  throw Error(FailureKind::usage, fmt::format("{} cannot be '{}'", what, printable(text)),
+              "give a number such as 0.01");
+}
+
+std::chrono::seconds parse_span(const std::string& text, const std::string& what) {
+  constexpr std::pair<char, std::int64_t> units[] = {{'w', 604'800}, {'d', 86'400}, {'h', 3600}, {'m', 60}, {'s', 1}};
+  std::int64_t count = -1;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, count);
+  for (const auto& [letter, seconds] : units) {
+    const bool ours = error == std::errc() && end + 1 == last && *end == letter;
+    if (ours && count >= 0 && count <= span_max.count() / seconds) return std::chrono::seconds(count * seconds);
+  }
+  throw Error(FailureKind::usage, fmt::format("{} cannot be '{}'", what, printable(text)),
+              "give a span of time such as 30d, 12h, 90m or 45s");
 }
 
 void check_threads(unsigned threads) {

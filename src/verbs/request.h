@@ -21,6 +21,8 @@ namespace sabath {
 // A whole number in decimal; bytes, "10M" or "2.5GiB". `what` names it for people.
 [[nodiscard]] std::uint64_t parse_count(const std::string& text, std::uint64_t maximum, const std::string& what);
 [[nodiscard]] std::uint64_t parse_bytes(const std::string& text, const std::string& what);
+[[nodiscard]] double parse_number(const std::string& text, const std::string& what);
+[[nodiscard]] std::chrono::seconds parse_span(const std::string& text, const std::string& what);  // "30d", "12h", "90m"
 
 void check_threads(unsigned threads);
 // `what` names the span for people.

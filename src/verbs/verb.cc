@@ -6,7 +6,7 @@
 
 // One line a verb, in the order of their names.
 // clang-format off
-#define SABATH_VERBS(verb) \
+#define SABATH_VERBS(verb, described) \
   verb("adopt", call_adopt) \
   verb("apply", call_apply) \
   verb("catalogue edit", call_catalogue_edit) \
@@ -24,7 +24,7 @@
   verb("convert", call_convert) \
   verb("convert check", call_convert_check) \
   verb("doctor", call_doctor) \
-  verb("du", call_usage) \
+  described(du_call) \
   verb("export", call_export) \
   verb("fair", call_fair) \
   verb("fetch", call_fetch) \
@@ -36,7 +36,7 @@
   verb("import", call_import) \
   verb("infer", call_infer) \
   verb("info", call_info) \
-  verb("init", call_init) \
+  described(init_call) \
   verb("inspect", call_inspect) \
   verb("keep", call_keep) \
   verb("list", call_list) \
@@ -72,14 +72,22 @@
 namespace sabath {
 
 #define SABATH_DECLARE(name, call) Json call(Session&, JsonObject&, EventSink&, std::stop_token);
-SABATH_VERBS(SABATH_DECLARE)
+#define SABATH_DECLARE_DESCRIBED(call) extern const LibraryVerb call;
+SABATH_VERBS(SABATH_DECLARE, SABATH_DECLARE_DESCRIBED)
+#undef SABATH_DECLARE_DESCRIBED
 #undef SABATH_DECLARE
 
 std::span<const LibraryVerb> library_verbs() {
 #define SABATH_ENTRY(name, call) LibraryVerb{name, call},
-  static constexpr LibraryVerb all[] = {SABATH_VERBS(SABATH_ENTRY)};
+#define SABATH_ENTRY_DESCRIBED(call) call,
+  static const LibraryVerb all[] = {SABATH_VERBS(SABATH_ENTRY, SABATH_ENTRY_DESCRIBED)};
+#undef SABATH_ENTRY_DESCRIBED
 #undef SABATH_ENTRY
   return all;
+}
+
+Json description_of(const LibraryVerb& verb) {
+  return {{"name", verb.name}, {"request", description_of(verb.request)}, {"record", description_of(verb.record)}};
 }
 
 std::string text_of(const Json& record) { return record.dump(-1, ' ', false, Json::error_handler_t::replace); }

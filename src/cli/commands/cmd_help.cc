@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/text.h"
@@ -15,6 +16,7 @@
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "verbs/assets/known_names.h"
+#include "verbs/verb.h"
 
 namespace sabath::cli {
 namespace {
@@ -51,10 +53,23 @@ std::string variables_text() {
   return table.text({}, 0);
 }
 
+// What the library takes and gives: of one verb, or of all.
+Json description_of(std::string_view name) {
+  Json all = Json::array();
+  for (const LibraryVerb& verb : library_verbs()) {
+    if (name.empty() || name == verb.name) all.push_back(description_of(verb));
+  }
+  return {{"schema", 1}, {"verbs", std::move(all)}, {"exit", 0}};
+}
+
 int run(Context& context, const Options& options) {
   const std::string name = fmt::format("{}", fmt::join(options.words, " "));
   if (name == "variables") {
     context.out.print(variables_text());
+    return 0;
+  }
+  if (context.presentation.json) {
+    context.out.record(description_of(name));
     return 0;
   }
   if (options.completion || name.empty()) {
@@ -97,7 +112,10 @@ Action declare(OptionSet& set) {
 constexpr Verb help_verb{
     "help",
     "explain a command",
-    "sabath help fetch\nsabath help manifest create\nsabath help variables     those of the environment",
+    "sabath help fetch\n"
+    "sabath help manifest create\n"
+    "sabath help variables        those of the environment\n"
+    "sabath help du --json        the keys of its request and of its record",
     "",
     false,
     cmd_help::declare,

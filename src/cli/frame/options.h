@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sabath::cli {
@@ -28,6 +29,7 @@ struct Option {
 
 class OptionSet {
  public:
+  void add(Option option) { options_.push_back(std::move(option)); }
   void flag(std::string names, bool& target, std::string help);
   void option(std::string names, std::string value, std::string& target, std::string help);
   void option(std::string names, std::string value, std::optional<std::string>& target, std::string help);

@@ -10,13 +10,12 @@
 #include "sabath/path.h"
 #include "store/shared.h"
 #include "store/store.h"
-#include "verbs/records.h"
 #include "verbs/verb.h"
 
 namespace sabath {
 namespace {
 
-constexpr std::size_t group_bytes_max = 1 << 20;  // a group may have very many members
+constexpr std::size_t group_bytes_max = 1 << 20;  // a group may have very many fields
 
 gid_t group_id(const std::string& name) {
   gid_t id = 0;
@@ -47,16 +46,27 @@ InitRecord init(Session& session, const InitRequest& request, EventSink&, std::s
   return {directory, request.shared};
 }
 
-Json json_of(const InitRecord& record) {
-  return {{"schema", 1}, {"store", record.store.string()}, {"shared", record.shared}, {"exit", record.exit}};
-}
+template <>
+struct Described<InitRequest> {
+  using Of = InitRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(shared, .help = "for all members of its group"),
+      SABATH_FIELD(group, .help = "of a shared store, its name or number (default: yours)", .value = "GROUP"),
+  };
+};
 
-std::string to_json(const InitRecord& record) { return text_of(json_of(record)); }
+template <>
+struct Described<InitRecord> {
+  using Of = InitRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(store, .help = "where it is"),
+      SABATH_FIELD(shared, .help = "for all members of its group"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
 
-Json call_init(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  const InitRequest asked{request.flag("shared"), request.try_text("group")};
-  request.finish();
-  return json_of(init(session, asked, events, std::move(stop)));
-}
+std::string to_json(const InitRecord& record) { return record_text(record); }
+
+extern constexpr LibraryVerb init_call = described<init>("init");
 
 }  // namespace sabath

@@ -12,7 +12,6 @@
 #include "verbs/assets/assets.h"
 #include "verbs/care/kept_root.h"
 #include "verbs/care/removed_asset.h"
-#include "verbs/records.h"
 #include "verbs/verb.h"
 
 namespace sabath {
@@ -58,43 +57,54 @@ UsageRecord usage(Session& session, const UsageRequest& request, EventSink&, std
   return record;
 }
 
-Json json_of(const UsageRecord& record) {
-  Json assets = Json::array();
-  for (const auto& asset : record.assets) {
-    assets.push_back({{"name", asset.name},
-                      {"manifest", asset.manifest},
-                      {"files", asset.files},
-                      {"bytes", asset.bytes},
-                      {"stored_bytes", asset.stored_bytes},
-                      {"alone_bytes", asset.alone_bytes},
-                      {"view_bytes", asset.view_bytes}});
-  }
-  return {{"schema", 1},
-          {"store", record.store.string()},
-          {"objects", record.objects},
-          {"object_bytes", record.object_bytes},
-          {"packs", record.packs},
-          {"packed_files", record.packed_files},
-          {"pack_bytes", record.pack_bytes},
-          {"partial_bytes", record.partial_bytes},
-          {"view_bytes", record.view_bytes},
-          {"trash_bytes", record.trash_bytes},
-          {"manifests", record.manifests},
-          {"views", record.views},
-          {"quarantined", record.quarantined},
-          {"inodes", record.inodes},
-          {"bytes_free", value_or_null(record.bytes_free)},
-          {"inodes_free", value_or_null(record.inodes_free)},
-          {"assets", std::move(assets)},
-          {"exit", record.exit}};
-}
+template <>
+struct Described<UsageRequest> {
+  using Of = UsageRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(names, .help = "the space of this asset; none: of the whole store", .argument = "NAME"),
+  };
+};
 
-std::string to_json(const UsageRecord& record) { return text_of(json_of(record)); }
+template <>
+struct Described<AssetUsage> {
+  using Of = AssetUsage;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "the asset"),
+      SABATH_FIELD(manifest, .help = "its root"),
+      SABATH_FIELD(files, .help = "as its manifest says", .unit = "files"),
+      SABATH_FIELD(bytes, .help = "as its manifest says", .unit = "bytes"),
+      SABATH_FIELD(stored_bytes, .help = "on the disk: its objects, and its members of packs", .unit = "bytes"),
+      SABATH_FIELD(alone_bytes, .help = "of these, what no other asset needs", .unit = "bytes"),
+      SABATH_FIELD(view_bytes, .help = "what its view has for itself", .unit = "bytes"),
+  };
+};
 
-Json call_usage(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  const UsageRequest asked{request.texts("names")};
-  request.finish();
-  return json_of(usage(session, asked, events, std::move(stop)));
-}
+template <>
+struct Described<UsageRecord> {
+  using Of = UsageRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(store, .help = "the store, which may not be made yet: then all is 0"),
+      SABATH_FIELD(objects, .help = "files of content, each once, however many assets and views share it"),
+      SABATH_FIELD(object_bytes, .help = "their space on the disk", .unit = "bytes"),
+      SABATH_FIELD(packs, .help = "files that hold many small files"),
+      SABATH_FIELD(packed_files, .help = "files in them"),
+      SABATH_FIELD(pack_bytes, .help = "their space on the disk", .unit = "bytes"),
+      SABATH_FIELD(partial_bytes, .help = "what fetches that go on, or were broken off, have written", .unit = "bytes"),
+      SABATH_FIELD(view_bytes, .help = "what views have for themselves", .unit = "bytes"),
+      SABATH_FIELD(trash_bytes, .help = "what was collected, and is not deleted yet", .unit = "bytes"),
+      SABATH_FIELD(manifests, .help = "manifests that the store holds"),
+      SABATH_FIELD(views, .help = "views of all users"),
+      SABATH_FIELD(quarantined, .help = "files that failed a verification"),
+      SABATH_FIELD(inodes, .help = "inodes of the whole store"),
+      SABATH_FIELD(bytes_free, .help = "free for this user; null: there is no store", .unit = "bytes"),
+      SABATH_FIELD(inodes_free, .help = "the same; null also where the filesystem does not count them"),
+      SABATH_FIELD(assets, .help = "those that were named"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
+
+std::string to_json(const UsageRecord& record) { return record_text(record); }
+
+extern constexpr LibraryVerb du_call = described<usage>("du");
 
 }  // namespace sabath

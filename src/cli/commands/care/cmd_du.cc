@@ -1,14 +1,12 @@
 #include <fmt/format.h>
-#include <memory>
-#include <nlohmann/json.hpp>
 
 #include "base/counted.h"
 #include "base/text.h"
+#include "cli/described.h"
 #include "cli/show/render.h"
 #include "cli/verbs.h"
 #include "sabath/path.h"
 #include "sabath/usage.h"
-#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
@@ -23,17 +21,10 @@ void print_assets(Context& context, const std::vector<AssetUsage>& assets) {
   context.out.print(table.text({1, 2, 3, 4, 5}, 0));
 }
 
-int run(Context& context, const UsageRequest& request) {
-  Session session(context.configuration.session);
-  NoEvents unheard;
-  const UsageRecord record = usage(session, request, unheard, context.stop);
-  if (context.presentation.json) {
-    context.out.record(json_of(record));
-    return record.exit;
-  }
+void print(Context& context, const UsageRecord& record) {
   if (!record.assets.empty()) {
     print_assets(context, record.assets);
-    return record.exit;
+    return;
   }
   context.out.print(fmt::format("{}{}\n", record.store.string(), record.made ? "" : " (not made yet)"));
   Table table({"WHAT", "COUNT", "BYTES"});
@@ -50,31 +41,23 @@ int run(Context& context, const UsageRequest& request) {
     table.add(
         {"free", record.inodes_free ? fmt::format("{}", *record.inodes_free) : "", format_bytes(*record.bytes_free)});
   context.out.print(table.text({1, 2}, 0));
-  return record.exit;
-}
-
-Action declare(OptionSet& set) {
-  const auto request = std::make_shared<UsageRequest>();
-  set.arguments("NAME", request->names, false, "the room of this asset; none: of the whole store");
-  return [request](Context& context) { return run(context, *request); };
 }
 
 }  // namespace cmd_du
 }  // namespace
 
 constexpr Verb du_verb{
-    "du",
-    "what the store holds and how much room it takes",
-    "sabath du                        the store of this user\n"
-    "sabath du cosmoflow              of one asset: ALONE is what `sabath rm` frees, with VIEW\n"
-    "sabath du --store /shared/cache --json",
-    "Objects are counted once, however many assets and views share them. What a collection moved to the trash takes "
-    "room "
-    "until `sabath gc` deletes it.",
-    false,
-    cmd_du::declare,
-    false,
-    true,
+    .name = "du",
+    .summary = "what the store holds and how much room it takes",
+    .examples =
+        "sabath du                        the store of this user\n"
+        "sabath du cosmoflow              of one asset: ALONE is what `sabath rm` frees, with VIEW\n"
+        "sabath du --store /shared/cache --json",
+    .details =
+        "Objects are counted once, however many assets and views share them. What a collection moved to the trash "
+        "takes room until `sabath gc` deletes it.",
+    .declare = declare<usage, cmd_du::print>,
+    .once = true,
 };
 
 }  // namespace sabath::cli

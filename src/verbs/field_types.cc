@@ -1,0 +1,146 @@
+#include "verbs/field_types.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "sabath/error.h"
+#include "sabath/path.h"
+#include "verbs/request.h"
+
+namespace sabath {
+namespace {
+
+std::vector<std::string> words_of(std::string_view words) {
+  std::vector<std::string> all;
+  while (!words.empty()) {
+    all.emplace_back(words.substr(0, words.find('|')));
+    words.remove_prefix(std::min(words.size(), all.back().size() + 1));
+  }
+  return all;
+}
+
+// Throws Error{usage} if the field has words, and `text` is none of them.
+void check_word(const Field& field, std::string_view what, const std::string& text) {
+  if (field.words.empty()) return;
+  const std::vector<std::string> words = words_of(field.words);
+  if (std::ranges::find(words, text) != words.end()) return;
+  const auto meant = nearest(text, words);
+  throw Error(FailureKind::usage, fmt::format("{} cannot be '{}'", what, printable(text)),
+              meant ? fmt::format("did you mean {}?", *meant) : fmt::format("give one of {}", fmt::join(words, ", ")));
+}
+
+template <typename T>
+T& value_at(void* at) {
+  return *static_cast<T*>(at);
+}
+
+std::optional<std::string> read_text(const Field& field, JsonObject& request) {
+  if (field.required) return request.text(field.key);
+  return request.try_text(field.key);
+}
+
+}  // namespace
+
+void TypeOf<std::string>::read(const Field& field, JsonObject& request, void* at) {
+  const auto text = read_text(field, request);
+  if (!text) return;
+  check_word(field, fmt::format("\"{}\"", field.key), *text);
+  value_at<std::string>(at) = *text;
+}
+
+void TypeOf<std::string>::parse(const Field& field, const std::string& option, const std::string& text, void* at) {
+  check_word(field, option, text);
+  value_at<std::string>(at) = text;
+}
+
+void TypeOf<std::string>::write(const Field& field, const void* at, Json& into) {
+  const auto& text = *static_cast<const std::string*>(at);
+  if (!field.null_if_empty || !text.empty()) into = text;
+}
+
+void TypeOf<std::filesystem::path>::read(const Field& field, JsonObject& request, void* at) {
+  if (auto text = read_text(field, request)) value_at<std::filesystem::path>(at) = std::move(*text);
+}
+
+void TypeOf<std::filesystem::path>::parse(const Field&, const std::string&, const std::string& text, void* at) {
+  value_at<std::filesystem::path>(at) = text;
+}
+
+void TypeOf<std::filesystem::path>::write(const Field& field, const void* at, Json& into) {
+  const auto& path = *static_cast<const std::filesystem::path*>(at);
+  if (!field.null_if_empty || !path.empty()) into = path.string();
+}
+
+void TypeOf<bool>::read(const Field& field, JsonObject& request, void* at) {
+  if (request.find(field.key) != nullptr) value_at<bool>(at) = request.flag(field.key);
+}
+
+void TypeOf<bool>::parse(const Field&, const std::string&, const std::string&, void* at) { value_at<bool>(at) = true; }
+
+void TypeOf<bool>::write(const Field&, const void* at, Json& into) { into = *static_cast<const bool*>(at); }
+
+void TypeOf<double>::read(const Field& field, JsonObject& request, void* at) {
+  const JsonValue* const value = request.find(field.key);
+  if (value == nullptr) return;
+  if (const auto* whole = value->get<std::uint64_t>()) {
+    value_at<double>(at) = static_cast<double>(*whole);
+  } else if (const auto* number = value->get<JsonNumber>()) {
+    value_at<double>(at) = number->value;
+  } else {
+    request.fail(field.key, "is no number");
+  }
+}
+
+void TypeOf<double>::parse(const Field&, const std::string& option, const std::string& text, void* at) {
+  value_at<double>(at) = parse_number(text, option);
+}
+
+void TypeOf<double>::write(const Field&, const void* at, Json& into) { into = *static_cast<const double*>(at); }
+
+void TypeOf<std::chrono::seconds>::read(const Field& field, JsonObject& request, void* at) {
+  if (const auto span = try_seconds(request, field.key)) value_at<std::chrono::seconds>(at) = *span;
+}
+
+void TypeOf<std::chrono::seconds>::parse(const Field&, const std::string& option, const std::string& text, void* at) {
+  value_at<std::chrono::seconds>(at) = parse_span(text, option);
+}
+
+void TypeOf<std::chrono::seconds>::write(const Field&, const void* at, Json& into) {
+  into = static_cast<const std::chrono::seconds*>(at)->count();
+}
+
+void TypeOf<Environment>::read(const Field&, JsonObject& request, void* at) {
+  value_at<Environment>(at) = environment_in(request);
+}
+
+void TypeOf<std::map<std::string, std::string>>::write(const Field&, const void* at, Json& into) {
+  into = *static_cast<const std::map<std::string, std::string>*>(at);
+}
+
+void write_count(std::uint64_t value, Json& into) { into = value; }
+void write_integer(std::int64_t value, Json& into) { into = value; }
+void make_list(Json& into) { into = Json::array(); }
+Json& next_in(Json& list) { return list.emplace_back(); }
+
+std::optional<std::uint64_t> read_count(const Field& field, JsonObject& request, std::uint64_t maximum) {
+  maximum = std::min(maximum, field.maximum);
+  const auto count = field.unit == "bytes" ? request.try_size(field.key) : request.try_uint(field.key);
+  if (count && *count > maximum) request.fail(field.key, fmt::format("is more than {}", maximum));
+  return count;
+}
+
+std::uint64_t parse_count(const Field& field, const std::string& option, const std::string& text,
+                          std::uint64_t maximum) {
+  return field.unit == "bytes" ? parse_bytes(text, option)
+                               : parse_count(text, std::min(maximum, field.maximum), option);
+}
+
+std::vector<std::string> read_texts(const Field& field, JsonObject& request) {
+  return field.required ? request.some_texts(field.key) : request.texts(field.key);
+}
+
+}  // namespace sabath
