@@ -76,6 +76,8 @@ class Replaced(Members):
             self.assertEqual(file.resolve(), self.store / "views.0" / view.name / "f.bin")
         else:
             self.assertGreater(file.stat().st_nlink, 1)
+        self.as_root("rm", "one", "--now")
+        self.assertEqual(file.read_bytes(), GOOD)  # whoever has it open, or goes on to read it
         subprocess.run(["rm", "-rf", self.store / "views.0"], check=True)
         self.as_user(ALICE, "fetch", "one")
         self.assertEqual(file.read_bytes(), GOOD)
