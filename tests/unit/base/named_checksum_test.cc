@@ -36,7 +36,7 @@ TEST(NamedChecksum, StandsInManyNames) {
 
 TEST(NamedChecksum, OthersSayNone) {
   for (const std::string url :
-       {"oci://h/n:latest", "https://h/f", "https://h/f#top", "https://h/f#sha256=12", "ni:///sha-256-32;f4OxZQ",
+       {"oci://h/n:latest", "https://h/f", "https://h/f#top", "https://h/f#version=12", "ni:///sha-256-32;f4OxZQ",
         "ni:///sha-256;not*base64", "https://h/.well-known/ni/", "https://h/v2/n/blobs/",
         "https://h/#=", "https://h/v2/n/manifests/latest", "https://h/f#a&b=&&", "https://h/#", "ni:x",
         "lfs+https://h/r.git/info/lfs/1", "sabath://h/v1/checksums/sha256/", "file:///a#sha256=1", "ni:///;"}) {
@@ -46,10 +46,12 @@ TEST(NamedChecksum, OthersSayNone) {
 
 TEST(NamedChecksum, OneThatIsNotComputedIsRefused) {
   const std::string other(64, '0');
-  for (const std::string& url : {std::string("https://h/.well-known/ni/sha-256-128/AAAAAAAAAAAAAAAAAAAAAA"),
-                                 std::string("https://h/.well-known/ni/sha3-256/" + as_ni),
-                                 std::string("https://h/.well-known/ni/sha-256/not*base64"),
-                                 "https://h/f#sha256=" + digest + "&sha256=" + other}) {
+  for (const std::string& url :
+       {std::string("https://h/.well-known/ni/sha-256-128/AAAAAAAAAAAAAAAAAAAAAA"),
+        std::string("https://h/.well-known/ni/sha3-256/" + as_ni),
+        std::string("https://h/.well-known/ni/sha-256/not*base64"), std::string("https://h/f#sha256=12"),
+        "https://h/f#sha256=" + digest.substr(1), "sabath://h/v1/objects/" + digest + ".12",
+        "https://h/f#sha256=" + digest + "&sha256=" + other}) {
     EXPECT_THROW(static_cast<void>(checksum_in_name(Url::parse(url))), Error) << url;
   }
 }

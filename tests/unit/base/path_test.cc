@@ -130,6 +130,7 @@ TEST(Printable, EscapesAndCuts) {
   EXPECT_EQ(printable("a\x1B[0m\n"), "a\\x1b[0m\\x0a");
   EXPECT_EQ(printable("a\0b"s), "a\\x00b");
   EXPECT_EQ(printable("\xFF\xC2\x9B"), "\\xff\\xc2\\x9b");
+  EXPECT_EQ(printable("a\u00A0b\u2003c\u3000d\u2800"), "a\\u00a0b\\u2003c\\u3000d\\u2800");
   EXPECT_EQ(printable("a\u202Eb\u200Bc\uFEFF\U000E0041\u2028"), "a\\u202eb\\u200bc\\ufeff\\U000e0041\\u2028");
   EXPECT_EQ(printable("\u0627\u05D0\u0301\u65E5\U0001F600"), "\u0627\u05D0\u0301\u65E5\U0001F600");
   EXPECT_EQ(printable("abcdefghij", 10), "abcdefghij");
