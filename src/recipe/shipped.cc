@@ -11,7 +11,7 @@ std::filesystem::path shipped_recipes(const std::filesystem::path& program) {
   };
   if (program.empty()) return {};
   const std::filesystem::path bin = program.parent_path();
-  std::filesystem::path installed = (bin / "../share/sabath/recipes").lexically_normal();
+  std::filesystem::path installed = (bin / "../share/sabath/shipped").lexically_normal();
   if (is_directory(installed)) return installed;
   if (bin.parent_path().parent_path().filename() != "build") return {};
   std::filesystem::path built = (bin / "../../../recipes").lexically_normal();

@@ -5,7 +5,7 @@
 
 namespace sabath {
 
-// Those that came with this program: PREFIX/share/sabath/recipes beside PREFIX/bin/sabath, or SOURCE/recipes of
+// Those that came with this program: PREFIX/share/sabath/shipped beside PREFIX/bin/sabath, or SOURCE/recipes of
 // SOURCE/build/NAME/bin/sabath. Empty: there are none.
 [[nodiscard]] std::filesystem::path shipped_recipes(const std::filesystem::path& program);
 

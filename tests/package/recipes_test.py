@@ -101,7 +101,7 @@ def debian_package(directory):
     run("dpkg-buildpackage", "-us", "-uc", cwd=tree)
     (package,) = directory.glob("sabath_*.deb")
     listed = run("dpkg-deb", "--contents", package)
-    for file in ("/usr/bin/sabath", "libsabath-mpi-openmpi.so", "/usr/share/man/man1/sabath.1.gz", "/usr/share/sabath/recipes/"):
+    for file in ("/usr/bin/sabath", "libsabath-mpi-openmpi.so", "/usr/share/man/man1/sabath.1.gz", "/usr/share/sabath/shipped/"):
         assert file in listed, f"{file}: {listed}"
     run("dpkg-deb", "--extract", package, directory / "root")
     assert run(directory / "root/usr/bin/sabath", "--version").startswith("sabath ")

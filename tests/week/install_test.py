@@ -54,20 +54,20 @@ class Install(InstallCase):
     def test_upgrade(self):
         """What only the older version had goes, and what others put beside it stays."""
         self.install()
-        for name, component in (("share/sabath/recipes/datasets/gone.json", "program"), ("share/doc/sabath/docs/gone.md", "docs")):
+        for name, component in (("share/sabath/shipped/datasets/gone.json", "program"), ("share/doc/sabath/docs/gone.md", "docs")):
             (self.prefix / name).write_text("{}")
             with open(self.prefix / f"share/sabath/installed/{component}.txt", "a", encoding="utf-8") as names:
                 names.write(name + "\n")
-        config, own = self.prefix / "etc/sabath/config.json", self.prefix / "share/sabath/recipes/datasets/own.json"
+        config, own = self.prefix / "etc/sabath/config.json", self.prefix / "share/sabath/shipped/datasets/own.json"
         config.parent.mkdir(parents=True)
         for file in (config, own):
             file.write_text("{}")
         before = paths_below(self.prefix)
         said = self.install(BUILD, "--component", "program")
-        self.assertEqual(said, f"-- Removing: {self.prefix}/share/sabath/recipes/datasets/gone.json")
+        self.assertEqual(said, f"-- Removing: {self.prefix}/share/sabath/shipped/datasets/gone.json")
         self.assertEqual(self.install(), f"-- Removing: {self.prefix}/share/doc/sabath/docs/gone.md")
         self.assertEqual(self.install(), "")
-        gone = {"share/sabath/recipes/datasets/gone.json", "share/doc/sabath/docs/gone.md"}
+        gone = {"share/sabath/shipped/datasets/gone.json", "share/doc/sabath/docs/gone.md"}
         self.assertEqual(paths_below(self.prefix), sorted(set(before) - gone))
 
     def test_uninstall(self):
@@ -117,7 +117,7 @@ class Prefix(InstallCase):
             self.assertEqual(self.run_installed("man", "-w", "sabath").strip(), f"{self.prefix}/share/man/man1/sabath.1")
 
     def test_schemas(self):
-        schemas = sorted((self.prefix / "share/sabath/recipes/schema").glob("*.json"))
+        schemas = sorted((self.prefix / "share/sabath/shipped/schema").glob("*.json"))
         self.assertEqual([file.name for file in schemas], ["recipe-0.schema.json", "recipe-1.schema.json"])
         for file in schemas:
             self.assertIn("$schema", json.loads(file.read_text()))

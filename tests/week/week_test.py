@@ -125,10 +125,10 @@ class Week(InstallCase):
 
     def upgrade(self):
         """Another version over this one, while a member's run reads what the store holds."""
-        old = self.prefix / "share/sabath/recipes/datasets/gone.json"
+        old = self.prefix / "share/sabath/shipped/datasets/gone.json"
         old.write_text("{}")
         with open(self.prefix / "share/sabath/installed/program.txt", "a", encoding="utf-8") as names:
-            names.write("share/sabath/recipes/datasets/gone.json\n")
+            names.write("share/sabath/shipped/datasets/gone.json\n")
         path = self.as_user(ALICE, "path", "climate").out.strip()
         os.utime(self.prefix / "bin/sabath", (0, 0))  # not of this build
         self.assertIn("Removing: ", self.install())

@@ -48,7 +48,7 @@ The user's recipes;
 .I ~/.local/share
 without the variable.
 .TP
-.I PREFIX/share/sabath/recipes
+.I PREFIX/share/sabath/shipped
 The recipes that came with the program.
 .TP
 .I PREFIX/share/doc/sabath/docs

@@ -72,13 +72,13 @@ TEST_F(ConfigurationTest, WithoutAHomeItAsks) {
 
 TEST_F(ConfigurationTest, RecipesAreSearchedInOrder) {
   fs::create_directories(home_ / ".local/share/sabath/recipes");
-  fs::create_directories(prefix_ / "share/sabath/recipes");
+  fs::create_directories(prefix_ / "share/sabath/shipped");
   write(home_ / ".config/sabath/config.json", R"({"recipes": ["mine", "/a"]})");
   write(prefix_ / "etc/sabath/config.json", R"({"recipes": ["/site"]})");
   environment_.variables["SABATH_RECIPES"] = "/a::/b";
   EXPECT_EQ(load().session.recipe_directories,
             (std::vector<fs::path>{"/a", "/b", home_ / ".config/sabath/mine", home_ / ".local/share/sabath/recipes",
-                                   "/site", prefix_ / "share/sabath/recipes"}));
+                                   "/site", prefix_ / "share/sabath/shipped"}));
 }
 
 TEST_F(ConfigurationTest, ABuildReadsTheRecipesOfItsSource) {
