@@ -254,7 +254,7 @@ class Together(Case):
         self.sabath.add("line", kind="model", source="code", default_dataset="points", run={"points": [{"argv": ["true"]}]})
         (self.sabath.recipes / "models/code").mkdir()
         self.assertEqual(self.fetch("line")["name"], "points")
-        self.fetch("-m", "line", code=4)
+        self.fetch("-m", "line", code=2)
 
     def test_two_processes(self):
         for name, arguments in (("whole", ()), ("chunks", ("--manifest", self.manifest()))):

@@ -159,7 +159,7 @@ class Progress(Case):
         code, text = first.end()
         self.assertEqual(code, 130)
         self.assertRegex(text, r"stopping at (4[0-9]|50)% \([0-9.]+ MB of 41.9 MB\): what is verified is kept, and the same "
-                               r"command goes on \(again to end at once\)")  # fmt: skip
+                               r"command goes on; a file of a server that gives no parts begins anew \(again to end at once\)")  # fmt: skip
         self.assertNotIn("error:", text)
         with self.server.lock:
             self.server.allowed = 0

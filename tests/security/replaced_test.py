@@ -77,7 +77,7 @@ class Replaced(Members):
         else:
             self.assertGreater(file.stat().st_nlink, 1)
         self.as_root("rm", "one", "--now")
-        self.assertEqual(file.read_bytes(), GOOD)  # whoever has it open, or goes on to read it
+        self.assertEqual(file.read_bytes(), GOOD)  # a program that goes on to read it
         subprocess.run(["rm", "-rf", self.store / "views.0"], check=True)
         self.as_user(ALICE, "fetch", "one")
         self.assertEqual(file.read_bytes(), GOOD)

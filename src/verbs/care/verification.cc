@@ -41,7 +41,7 @@ VerifiedAsset verified(const std::string& name, const Manifest* manifest, Verify
 int exit_of(const VerifiedAsset& asset, bool missing) {
   if (asset.unmended > 0) return exit_code(FailureKind::content);
   if (!missing) return 0;
-  return exit_code(asset.files + asset.remembered > asset.missing ? FailureKind::partial : FailureKind::offline);
+  return exit_code(asset.files + asset.remembered > 0 ? FailureKind::partial : FailureKind::offline);
 }
 
 int exit_of_both(int one, int other) {
