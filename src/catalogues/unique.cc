@@ -33,8 +33,9 @@ void check_unique(const SessionSettings& settings, const Recipe& recipe, const s
   const std::string name = to_lower(recipe.name);
   const Sha256 sources = source_key(recipe, {});
   const Catalogue catalogue = make_catalogue(settings);
+  const std::filesystem::path shipped = shipped_place(settings);  // a copy of what came with the program is one's own
   for (const Catalogue::File& file : catalogue.files()) {
-    if (file.path == replaced) continue;
+    if (file.path == replaced || (!shipped.empty() && is_below(file.path, shipped))) continue;
     const Catalogue::Listed listed = catalogue.listed(file);
     if (!listed.recipe) continue;
     const Recipe& other = *listed.recipe;

@@ -228,6 +228,15 @@ class Line {
     for (std::string& name : CLI::detail::split_names(option.names)) names.push_back(std::move(name));
   }
 
+  // The command that other programs call by this word, or one that is spelt nearly so.
+  std::optional<std::string> other_word(const std::string& word) const {
+    static constexpr std::pair<std::string_view, std::string_view> words[] = {
+        {"ls", "list"},        {"dir", "list"},  {"remove", "rm"},  {"delete", "rm"},
+        {"download", "fetch"}, {"get", "fetch"}, {"pull", "fetch"}, {"status", "doctor"}};
+    const auto found = std::ranges::find(words, word, &std::pair<std::string_view, std::string_view>::first);
+    return found == std::end(words) ? nearest(word, candidates(false)) : std::optional(std::string(found->second));
+  }
+
   // The same line with the name that the command has now.
   static void refuse_renamed(const std::vector<std::string>& extras) {
     const std::string_view now = extras.empty() ? "" : renamed_verb(extras.front());
@@ -253,7 +262,9 @@ class Line {
     if (!dashed && !surplus && group().empty()) refuse_renamed(extras);
     const std::string option = word.substr(0, word.find('='));
     const char* what = dashed ? "no such option" : surplus ? "one argument too many" : "no such command";
-    const auto meant = surplus ? std::nullopt : nearest(dashed ? option : word, candidates(dashed));
+    const auto meant = surplus                      ? std::nullopt
+                       : !dashed && group().empty() ? other_word(word)
+                                                    : nearest(dashed ? option : word, candidates(dashed));
     throw Error(FailureKind::usage, fmt::format("{}{}: '{}'", command_words(), what, printable(dashed ? option : word)),
                 meant ? fmt::format("did you mean {}?", *meant) : see_help());
   }

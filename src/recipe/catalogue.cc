@@ -303,6 +303,11 @@ void Catalogue::throw_no_file(const std::string& path) const {
     if (!file.catalogue.empty()) others.push_back(fmt::format("{}/{}", file.catalogue, file.stem));
   }
   const auto meant = nearest(path, others);
+  const std::string host = path.substr(0, path.find('/'));
+  if (!meant && !host.starts_with('.') && host.find_first_of(".:") != host.npos && host.size() < path.size()) {
+    throw Error(FailureKind::not_found, fmt::format("there is no recipe file {}", printable(path, 1000)),
+                fmt::format("if it is a URL, write how it is read: http://{}", printable(path, 1000)));
+  }
   throw Error(FailureKind::not_found, fmt::format("there is no recipe file {}", printable(path, 1000)),
               meant ? fmt::format("did you mean \"{}\"?", *meant)
                     : fmt::format("`{}` shows the names that are known here", verb_text("list")));

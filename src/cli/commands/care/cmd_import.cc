@@ -32,7 +32,7 @@ int run(Context& context, ImportRequest& request) {
                               asset.path.empty() ? "makes its tree" : "prints where it stands"));
     } else {
       context.say(fmt::format("next: `sabath import {} {}` trusts the bundle for it, as its recipe pins nothing",
-                              shell_word(request.file), shell_word(asset.name)));
+                              request.file == "-" ? "-" : shell_word(request.file), shell_word(asset.name)));
     }
   }
   return record.exit;
