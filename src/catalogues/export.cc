@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json_reader.h"
+#include "base/wording.h"
 #include "catalogues/pin.h"
 #include "catalogues/tombstone.h"
 #include "catalogues/unique.h"
@@ -51,10 +52,8 @@ class Export {
     for (const std::string& name : request.names) add(catalogue_.find(name, std::nullopt));
     for (const Tombstone& stone : tombstones_in(settings_.recipe_directories)) add(stone);
     if (index_.assets.empty() && index_.tombstones.empty()) {
-      throw Error(
-          FailureKind::not_found, "there is no recipe of your own to export",
-          fmt::format("`sabath catalogue new NAME --url URL` writes one; {} takes those that came with the program",
-                      option_text("all")));
+      throw Error(FailureKind::not_found, "there is no recipe of your own to export",
+                  fmt::format("write one first, or say {} for those that came with the program", option_text("all")));
     }
     const std::string text = text_of_index(index_);
     static_cast<void>(parse_index(text, "the index"));  // its bounds

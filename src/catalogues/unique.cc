@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/companion.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "catalogues/tombstone.h"
 #include "fetch/hosts/source_key.h"
