@@ -18,6 +18,9 @@ from onnxmltools.convert.common.data_types import FloatTensorType
 def main():
     engine = Engine()
     booster = xgboost.Booster(model_file=engine.request["model"])
+    best = booster.attr("best_iteration")
+    if best is not None:  # training stopped early: what predict() of its regressor or classifier uses
+        booster = booster[: int(best) + 1]
     objective = json.loads(booster.save_config())["learner"]["objective"]["name"]
     classifies = objective in ("binary:logistic", "multi:softprob")
     if not classifies and not objective.startswith("reg:"):

@@ -17,6 +17,7 @@
 #include "base/wording.h"
 #include "base/working_directory.h"
 #include "formats/find_code.h"
+#include "formats/onnx.h"
 #include "formats/zip.h"
 #include "harness/consent.h"
 #include "recipe/parse.h"
@@ -157,6 +158,7 @@ class SourceFinder {
     source.digest = sha256_of_file(source.file);
     find_arrays(source);
     find_code(source);
+    find_beside(source);
     settle_program(source, request_, stop_);
     return source;
   }
@@ -223,6 +225,32 @@ class SourceFinder {
     }
     source.code = absolute_path(source.code);
     source.code_digest = sha256_of_file(source.code);
+  }
+
+  static void add_beside(ConversionSource& source, const fs::path& top, const fs::path& file) {
+    const auto status = try_stat(file);
+    if (!status || !S_ISREG(status->st_mode)) return;  // its reader says that it is not there
+    source.beside[file.lexically_relative(top).native()] = sha256_of_file(file).prefixed();
+  }
+
+  // A model is another one when these change: weights that a graph names, and modules that its code may import.
+  static void find_beside(ConversionSource& source) {
+    constexpr std::size_t entries_max = 10'000;
+    const fs::path top = source.file.parent_path();
+    if (source.file.extension() == ".onnx") {
+      for (const std::string& name : read_onnx(source.file).graph.external_data) {
+        if (const auto path = RelativePath::try_parse(name)) add_beside(source, top, top / path->text());
+      }
+    }
+    if (source.code.empty()) return;
+    const fs::path project = source.code.parent_path();
+    std::error_code error;
+    std::size_t seen = 0;
+    fs::recursive_directory_iterator it(project, fs::directory_options::skip_permission_denied, error);
+    for (const fs::recursive_directory_iterator end; !error && it != end && ++seen < entries_max; it.increment(error)) {
+      if (it->path().filename().native().starts_with('.')) it.disable_recursion_pending();
+      if (it->path().extension() == ".py" && it->path() != source.code) add_beside(source, project, it->path());
+    }
   }
 
   const SessionSettings& settings_;
@@ -300,6 +328,7 @@ std::string conversion_key_text(const ConvertRequest& request, const std::vector
                       {"source", source.digest.prefixed()},
                       {"code", source.code_digest ? Json(source.code_digest->prefixed()) : Json()},
                       {"factory", source.factory},
+                      {"beside", source.beside},
                       {"engine", source.engine.digest.prefixed()},
                       {"from", source.engine.name},
                       {"tools", source.tools},

@@ -27,6 +27,7 @@ struct ConversionSource {
   std::filesystem::path code;
   std::string factory;
   std::optional<Sha256> code_digest;
+  std::map<std::string, std::string> beside;  // what it reads besides: weights outside of a graph, Python of its code
   std::vector<Sha256> dummy, data;
   bool is_torchscript = false;
   std::vector<std::string> loads;  // what loading it would run; none: nothing
