@@ -116,7 +116,7 @@ class Connections(FaultCase):
         with socket.socket() as unused:
             unused.bind(("127.0.0.1", 0))  # bound, never listening: no other process can take it meanwhile
             port = unused.getsockname()[1]
-            self.check(f"http://127.0.0.1:{port}/f", 6, f"127.0.0.1:{port}", hint="https_proxy")
+            self.check(f"http://127.0.0.1:{port}/f", 6, f"127.0.0.1:{port}", hint="no server listens there")
 
     def test_no_such_host(self):
         self.check("http://no-such-host.invalid/f", 6, "no-such-host.invalid", "resolve", hint="name service")

@@ -50,7 +50,7 @@ def dataset(base):
 
 def pinned_dataset(base):
     """Its manifest is not there: nothing else of it is looked at."""
-    return dataset(base) | {"manifest": {"digest": "sha256:" + "0" * 64, "urls": [f"file://{base}/m"]}}
+    return dataset(base) | {"manifest": {"digest": "sha256:" + "0" * 64, "urls": [f"file://{base}/m"], "date": "2026-11-29"}}
 
 
 def model(base, **pin):
@@ -231,7 +231,7 @@ class Injection(InjectionCase):
             with self.subTest(number):
                 codes = []
                 self.assertEqual(self.one(number, kind, document, ("name",), "victim", codes=codes), "")
-                bad = 6 if "manifest" in document else 4 if "source" in document else 0  # no such manifest; nothing to fetch
+                bad = 6 if "manifest" in document else 2 if "source" in document else 0  # no such manifest; nothing to fetch
                 self.assertEqual([code for code in codes if code], [bad] if bad else [])
 
     def test_the_commands_would_work(self):
