@@ -47,7 +47,7 @@ BEFORE = {
     "sabath export climate": "cd && sabath fetch climate",
     "sabath demo": "rm -rf sabath-demo || { chmod -R u+w sabath-demo && rm -rf sabath-demo; }",
     "sabath run cosmoflow-nano --at": "sabath stage cosmoflow-nano --to /local/$USER",
-    "sabath compare RUN_A": "ln -s run_cosmoflow-nano_* RUN_A; ln -s run_cosmoflow_* RUN_B",
+    "sabath compare RUN_A": "set -- $(ls -dtr run_cosmoflow-nano_*); ln -s $1 RUN_A; ln -s $2 RUN_B",
     "mpirun sabath stage": "export SABATH_LOCAL_DIR=/local/$USER",
 }
 TRAIN = """

@@ -106,7 +106,7 @@ class Five(Runs):
         """The content of all that the store holds, repositories too; of objects also what a write and its undoing change."""
         kept = {path: hashlib.sha256(data).hexdigest() for path, data in read_tree(self.sabath.store).items()}
         for name in list(kept):
-            if name.startswith(LOGS):
+            if name.startswith((*LOGS, "indexes/")):  # a run notes what it found in the data of a list
                 del kept[name]
         return kept, snapshot(self.sabath.store / "objects")
 

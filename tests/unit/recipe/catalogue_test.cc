@@ -144,7 +144,7 @@ TEST_F(CatalogueTest, ReadsAPath) {
       << "its folder tells the kind";
   EXPECT_EQ(failure_of(catalogue, directory_ / "absent.json").kind, FailureKind::not_found);
   EXPECT_EQ(failure_of(catalogue, directory_ / "mine.json", AssetKind::model).kind, FailureKind::not_found);
-  EXPECT_EQ(failure_of(catalogue, directory_.path()).kind, FailureKind::invalid);
+  EXPECT_EQ(failure_of(catalogue, directory_.path()).kind, FailureKind::usage);
 }
 
 TEST_F(CatalogueTest, OneBadRecipeHidesNothingElse) {
