@@ -293,7 +293,7 @@ class InData(Runs):
         self.others.chmod(0o755)  # one's own place
         self.assertIsNone(self.go())
         server = self.serve({"weights.pkl": self.evil(".listed")})  # but a list there names what others have
-        place(self.home / "own/list.txt", f"{server.url('weights.pkl')}\n")
+        place(self.home / "own/list.txt", f"{server.url('weights.pkl')}\n".encode())
         self.sabath.add("set", [{"id": "a", "type": "file_list", "urls": [f"file://{self.home}/own/list.txt"]}])
         self.expect(self.sabath.run("fetch", "set"))
         self.go(code=4)
