@@ -91,7 +91,7 @@ class Week(InstallCase):
         self.assertFalse([request for request in self.origin.new_requests(seen) if request.uri == "/ice"])
         self.as_user(ALICE, "keep", "climate")
         told = self.as_user(0, "gc", "--max-size", "20M", "--now", "--dry-run").out
-        self.assertRegex(told, rf"(?m)^ocean .*stays: in use by user {BOB} until [-0-9]{10}$")
+        self.assertRegex(told, rf"(?m)^ocean .*stays: in use by user {BOB} until [-0-9]{{10}}$")
         self.as_user(BOB, "gc", "--max-size", "20M", "--now")  # runuser -u bob
         self.fetch_as(BOB, "ice")
         self.as_user(BOB, "verify")
