@@ -119,7 +119,7 @@ void MirrorSet::hear_wholes() {
   for (Mirror& mirror : mirrors_) {
     if (!mirror.part_refused || std::exchange(mirror.rangeless, true)) continue;
     mirror.state.dead = false;
-    mirror.ready_at = Clock::now();
+    mirror.ready_at = mirror.whole_since = Clock::now();
   }
 }
 
@@ -131,6 +131,8 @@ void MirrorSet::failed(const Pick& pick, const Error& error, bool progress) {
   auto& mirror = mirrors_[pick.index];
   give_back(mirror);
   if (what == Verdict::fatal) throw error;
+  // A part that a lane had asked for before the whole was: its refusal is no news.
+  if (what == Verdict::give_up && mirror.part_refused && pick.at < mirror.whole_since) return;
   if (!mirror.state.dead || !mirror.last || !tells_more(*mirror.last, failure)) mirror.last = failure;
   // Lanes that one hiccup threw out together have seen one failure, not one each.
   const bool news = pick.at >= mirror.failed_at;

@@ -83,7 +83,7 @@ class MirrorSet {
     Host* host;
     std::string subject;  // of judgements: the content, and the source that gives it
     MirrorState state;
-    Clock::time_point ready_at, failed_at;
+    Clock::time_point ready_at, failed_at, whole_since{};  // whole_since: it is asked for no parts from then on
     std::optional<Failure> last;
     unsigned restarts = 0;  // counted whether or not it made progress between them
     Coding coding = Coding::any;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -15,7 +16,7 @@ Tensor table(std::int64_t columns, const std::vector<float>& values) {
   Tensor made{TensorType::float32,
               {static_cast<std::int64_t>(values.size()) / columns, columns},
               std::vector<std::byte>(values.size() * sizeof(float))};
-  std::memcpy(made.bytes.data(), values.data(), made.bytes.size());
+  std::ranges::copy(std::as_bytes(std::span(values)), made.bytes.begin());
   return made;
 }
 
