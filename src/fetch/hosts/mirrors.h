@@ -83,13 +83,14 @@ class MirrorSet {
     Host* host;
     std::string subject;  // of judgements: the content, and the source that gives it
     MirrorState state;
-    Clock::time_point ready_at, failed_at, whole_since{};  // whole_since: it is asked for no parts from then on
+    Clock::time_point ready_at, failed_at;
     std::optional<Failure> last;
     unsigned restarts = 0;  // counted whether or not it made progress between them
     Coding coding = Coding::any;
     std::string sent{};  // what it does to the bytes, for messages
     bool rangeless = false, part_refused = false;
-    std::uint64_t host_bytes = 0;  // received from the host when it refused last
+    Clock::time_point whole_since{};  // no parts are asked for from then on
+    std::uint64_t host_bytes = 0;     // received from the host when it refused last
   };
   [[nodiscard]] std::size_t count_alive() const;  // the mutex is held
   void give_back(Mirror& mirror);                 // the mutex is held
