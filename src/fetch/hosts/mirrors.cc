@@ -305,6 +305,7 @@ void MirrorSet::revive_rangeless() {
   for (auto& mirror : mirrors_) {
     if (mirror.rangeless && mirror.last && mirror.last->kind == FailureKind::no_ranges) {
       mirror.state.dead = false;
+      mirror.whole_since = Clock::now();
       if (!mirror.part_refused) mirror.state.failures = 0;  // else it is asked once
     }
   }
