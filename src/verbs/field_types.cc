@@ -1,14 +1,10 @@
 #include "verbs/field_types.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/text.h"
-#include "sabath/error.h"
-#include "sabath/path.h"
 #include "verbs/request.h"
 
 namespace sabath {
@@ -21,16 +17,6 @@ std::vector<std::string> words_of(std::string_view words) {
     words.remove_prefix(std::min(words.size(), all.back().size() + 1));
   }
   return all;
-}
-
-// Throws Error{usage} if the field has words, and `text` is none of them.
-void check_word(const Field& field, std::string_view what, const std::string& text) {
-  if (field.words.empty()) return;
-  const std::vector<std::string> words = words_of(field.words);
-  if (std::ranges::find(words, text) != words.end()) return;
-  const auto meant = nearest(text, words);
-  throw Error(FailureKind::usage, fmt::format("{} cannot be '{}'", what, printable(text)),
-              meant ? fmt::format("did you mean {}?", *meant) : fmt::format("give one of {}", fmt::join(words, ", ")));
 }
 
 template <typename T>
@@ -48,12 +34,12 @@ std::optional<std::string> read_text(const Field& field, JsonObject& request) {
 void TypeOf<std::string>::read(const Field& field, JsonObject& request, void* at) {
   const auto text = read_text(field, request);
   if (!text) return;
-  check_word(field, fmt::format("\"{}\"", field.key), *text);
+  if (!field.words.empty()) check_word(*text, words_of(field.words), fmt::format("\"{}\"", field.key));
   value_at<std::string>(at) = *text;
 }
 
 void TypeOf<std::string>::parse(const Field& field, const std::string& option, const std::string& text, void* at) {
-  check_word(field, option, text);
+  if (!field.words.empty()) check_word(text, words_of(field.words), option);
   value_at<std::string>(at) = text;
 }
 

@@ -1,6 +1,7 @@
 #include "verbs/request.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -85,6 +86,13 @@ std::chrono::seconds parse_span(const std::string& text, const std::string& what
   }
   throw Error(FailureKind::usage, fmt::format("{} cannot be '{}'", what, printable(text)),
               "give a span of time such as 30d, 12h, 90m or 45s");
+}
+
+void check_word(const std::string& text, const std::vector<std::string>& words, std::string_view what) {
+  if (std::ranges::find(words, text) != words.end()) return;
+  const auto meant = nearest(text, words);
+  throw Error(FailureKind::usage, fmt::format("{} cannot be '{}'", what, printable(text)),
+              meant ? fmt::format("did you mean {}?", *meant) : fmt::format("give one of {}", fmt::join(words, ", ")));
 }
 
 void check_threads(unsigned threads) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json_reader.h"
 #include "sabath/environment.h"
@@ -24,6 +25,8 @@ namespace sabath {
 [[nodiscard]] double parse_number(const std::string& text, const std::string& what);
 [[nodiscard]] std::chrono::seconds parse_span(const std::string& text, const std::string& what);  // "30d", "12h", "90m"
 
+// Throws Error{usage} if `text` is none of `words`; `what` names it for people.
+void check_word(const std::string& text, const std::vector<std::string>& words, std::string_view what);
 void check_threads(unsigned threads);
 // `what` names the span for people.
 void check_span(const std::optional<std::chrono::seconds>& span, std::string_view what);

@@ -53,12 +53,7 @@ void OptionSet::choice(std::string names, std::vector<std::string> choices, std:
   std::string what = names;
   add(std::move(names), std::move(value), std::move(help),
       [&target, choices = std::move(choices), what = std::move(what)](const std::string& text) {
-        if (std::ranges::find(choices, text) == choices.end()) {
-          const auto meant = nearest(text, choices);
-          throw Error(FailureKind::usage, fmt::format("{} cannot be '{}'", what, printable(text)),
-                      meant ? fmt::format("did you mean {}?", *meant)
-                            : fmt::format("give one of {}", fmt::join(choices, ", ")));
-        }
+        check_word(text, choices, what);
         target = text;
       });
 }
