@@ -21,6 +21,21 @@ DATA = {"train/a.bin": seeded(5_000_001, 1), "train/b.bin": seeded(70_000, 2), "
 STEP = 'for epoch in 1 2 3; do echo "epoch=$epoch loss=0.$((9 - epoch))"; done'
 
 
+def relu(source, target):
+    """`target = max(source, 0)` for x[n,3], as the bytes of a graph: ModelProto{ir_version 8, graph, opset 13}."""
+
+    def field(number, data):
+        return bytes([number << 3 | 2, len(data)]) + data
+
+    def value(name):
+        shape = field(1, field(2, b"n")) + field(1, b"\x08\x03")
+        return field(1, name) + field(2, field(1, b"\x08\x01" + field(2, shape)))
+
+    node = field(1, source) + field(2, target) + field(4, b"Relu")
+    graph = field(1, node) + field(2, b"g") + field(11, value(source)) + field(12, value(target))
+    return b"\x08\x08" + field(7, graph) + field(8, b"\x10\x0d")
+
+
 class EveryVerb(Case):
     def setUp(self):
         super().setUp()
@@ -141,8 +156,8 @@ class EveryVerb(Case):
 
     def models(self):
         """What runs a model is no package of Debian: without it these say what to get. tests/clients has it."""
-        for name in ("one.onnx", "two.onnx"):
-            place(self.home / name, b"")
+        place(self.home / "one.onnx", relu(b"x", b"y"))
+        place(self.home / "two.onnx", relu(b"y", b"z"))
         inputs = ["--data", self.home / "x.npy"]
         self.do("infer", "one.onnx,two.onnx", "-i", inputs[1], "-o", "y.npy", code=6, says="there is no ONNX Runtime")
         self.do("convert", "one.onnx,two.onnx", "--merge", *inputs, "-o", "both", code=6, says="there is no ONNX Runtime")
