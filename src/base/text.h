@@ -1,6 +1,8 @@
 // Small text functions that several folders need.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -30,5 +32,10 @@ namespace sabath {
 [[nodiscard]] std::size_t utf8_sequence(std::string_view text) noexcept;
 // True if the text begins with a control character: C0, DEL, or C1 in its UTF-8 form.
 [[nodiscard]] bool begins_with_control(std::string_view text) noexcept;
+
+template <std::size_t N>
+[[nodiscard]] bool is_among(std::string_view word, const std::array<std::string_view, N>& words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
 
 }  // namespace sabath

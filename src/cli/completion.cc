@@ -109,7 +109,7 @@ class Walk {
     const auto verb = std::ranges::find_if(verbs_, [&](const Verb* one) { return one->name == name_; });
     if (verb == verbs_.end()) return;
     verb_ = *verb;
-    action_ = verb_->declare(set_);
+    action_ = verb_->options_into(set_);
   }
 
   void add(const std::string& word, std::string help = {}) {

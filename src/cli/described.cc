@@ -1,10 +1,17 @@
 #include "cli/described.h"
 
 #include <algorithm>
+#include <cctype>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
 #include "base/text.h"
+#include "cli/show/render.h"
+#include "sabath/path.h"
 
 namespace sabath::cli {
 namespace {
@@ -20,7 +27,7 @@ std::string names_of(const Field& field) {
 Option option_of(const Field& field, void* request) {
   Option option;
   option.names = names_of(field);
-  if (field.argument.empty()) option.value = field.words.empty() ? field.value : field.words;
+  if (field.argument.empty()) option.value = field.all_words().empty() ? field.value : field.all_words();
   option.help = field.help;
   option.repeats = field.type->is_list;
   option.required = field.required;
@@ -30,14 +37,80 @@ Option option_of(const Field& field, void* request) {
   return option;
 }
 
+// As people read it; empty: there is none.
+std::string text_of_value(const Field& field, const Json& value) {
+  if (value.is_null() || value.is_object()) return "";
+  if (value.is_array()) {
+    std::string all;
+    for (const Json& one : value) all += (all.empty() ? "" : ", ") + text_of_value(field, one);
+    return all;
+  }
+  if (field.unit == "bytes" && value.is_number()) return format_bytes(value.get<std::uint64_t>());
+  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
+  return value.is_string() ? printable(value.get<std::string>()) : value.dump();
+}
+
+std::string table_of(Fields fields, const Json& objects) {
+  std::vector<std::string> head;
+  std::vector<std::size_t> right;
+  for (const Field& field : fields) {
+    if (field.type->name == "count" || field.type->name == "number") right.push_back(head.size());
+    std::ranges::transform(field.key, std::back_inserter(head.emplace_back()), ::toupper);
+  }
+  Table table(head);
+  for (const Json& object : objects) {
+    std::vector<std::string> row;
+    for (const Field& field : fields)
+      row.push_back(object.contains(field.key) ? text_of_value(field, object.at(std::string(field.key))) : "");
+    table.add(std::move(row));
+  }
+  return table.text(std::move(right), 0);
+}
+
+Action action_of(const LibraryVerb& verb, OptionSet& set) {
+  const std::shared_ptr<void> request = verb.make_request();
+  declare_fields(set, verb.request, request.get());
+  return [request, &verb](Context& context) {
+    for (const Field& field : verb.request) {
+      if (field.type == &type_of<Environment>)
+        *static_cast<Environment*>(field.at(request.get())) = context.environment;
+    }
+    Session session(context.configuration.session, context.ranks);
+    const auto progress = context.make_progress();
+    const Json record = verb.perform(session, request.get(), *progress, context.stop);
+    context.presentation.json ? context.out.record(record) : print_record(context, verb.record, record);
+    return record.at("exit").get<int>();
+  };
+}
+
 }  // namespace
 
-void declare_fields(OptionSet& set, const std::type_info& request_type, void* request) {
+Action Verb::options_into(OptionSet& options) const {
+  return library == nullptr ? declare(options) : action_of(*library, options);
+}
+
+Fields request_fields(const std::type_info& request_type) {
   const auto of_type = [&](const LibraryVerb& verb) { return verb.request_type && *verb.request_type == request_type; };
   const auto verb = std::ranges::find_if(library_verbs(), of_type);
   if (verb == library_verbs().end()) throw std::logic_error("no verb describes this request");
-  for (const Field& field : verb->request) {
-    if (!field.hidden) set.add(option_of(field, request));
+  return verb->request;
+}
+
+void declare_fields(OptionSet& set, Fields fields, void* request) {
+  for (const Field& field : fields) {
+    if (!field.hidden && field.type->parse != nullptr) set.add(option_of(field, request));
+  }
+}
+
+void print_record(Context& context, Fields fields, const Json& record) {
+  std::size_t width = 0;
+  for (const Field& field : fields) width = std::max(width, field.key.size());
+  for (const Field& field : fields) {
+    const Json& value = record.value(std::string(field.key), Json());
+    const bool table = field.type->fields != nullptr && field.type->is_list;
+    if (const std::string text = table || field.key == "exit" ? "" : text_of_value(field, value); !text.empty())
+      context.out.print(fmt::format("{:{}}  {}\n", field.key, width, text));
+    if (table && !value.empty()) context.out.print(table_of(field.type->fields(), value));
   }
 }
 

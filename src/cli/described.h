@@ -1,8 +1,9 @@
-// A command whose request the library describes (verbs/fields.h): its options come from there.
+// A command whose request the library describes (fields/fields.h): its options come from there.
 //
 //   constexpr Verb du_verb{.name = "du", ..., .declare = declare<usage, print>};
 //
-// where print(Context&, const UsageRecord&) writes the record for people, and `--json` prints it as it is.
+// where print(Context&, const UsageRecord&) writes the record for people, and `--json` prints it as it is. A verb that
+// has no file here, but a VerbText, is a command all the same: print_record() writes its record.
 #pragma once
 
 #include <memory>
@@ -14,8 +15,17 @@
 
 namespace sabath::cli {
 
-// An option or an argument for each field that is not hidden, in their order. `request` outlives the set.
-void declare_fields(OptionSet& set, const std::type_info& request_type, void* request);
+// An option or an argument for each field that is not hidden, in their order. `request` outlives the set. A command
+// with more options than its request declares the fields, then its own.
+void declare_fields(OptionSet& set, Fields fields, void* request);
+[[nodiscard]] Fields request_fields(const std::type_info& request_type);
+template <typename Request>
+void declare_fields(OptionSet& set, Request& request) {
+  declare_fields(set, request_fields(typeid(Request)), &request);
+}
+
+// The values under their keys, a list of objects as a table.
+void print_record(Context& context, Fields fields, const Json& record);
 
 template <auto function, typename Request>
 int perform(Context& context, Request request,
@@ -36,7 +46,7 @@ template <auto function, auto print>
 Action declare(OptionSet& set) {
   using Request = typename VerbFunction<decltype(function)>::Request;
   const auto request = std::make_shared<Request>();
-  declare_fields(set, typeid(Request), request.get());
+  declare_fields(set, *request);
   return [request](Context& context) { return perform<function>(context, *request, print); };
 }
 

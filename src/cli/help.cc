@@ -141,7 +141,7 @@ std::string help_of_group(std::string_view group, std::span<const Verb* const> v
 
 std::string help_of_verb(const Verb& verb, std::size_t width) {
   OptionSet set;
-  const Action action = verb.declare(set);  // keeps the targets of `set`
+  const Action action = verb.options_into(set);  // keeps the targets of `set`
   std::vector<Option> arguments, options;
   for (const Option& option : set.options()) (option.is_argument() ? arguments : options).push_back(option);
   std::string text = wrap(fmt::format("sabath {}: {}", verb.name, verb.summary), width, "");

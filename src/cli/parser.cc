@@ -175,7 +175,7 @@ class Line {
     CLI::App* app = parent->add_subcommand(name);
     prepare(*app);
     auto branch = std::make_unique<Branch>(Branch{&verb, app, {}, {}});
-    branch->action = verb.declare(branch->options);
+    branch->action = verb.options_into(branch->options);
     for (const Option& option : branch->options.options()) {
       if (!option.rest) add_option(*app, option);
     }

@@ -1,5 +1,5 @@
 // A verb of the command line: its name, its help, what it accepts and what it does. Each cmd_<name>.cc defines its own
-// as a constant; verbs.cc lists them all by hand.
+// as a constant, and verbs.h lists these; what else the library has becomes a command by its description.
 #pragma once
 
 #include <functional>
@@ -15,6 +15,10 @@
 #include "sabath/comm.h"
 #include "sabath/configuration.h"
 #include "sabath/event.h"
+
+namespace sabath {
+struct LibraryVerb;
+}
 
 namespace sabath::cli {
 
@@ -48,8 +52,10 @@ struct Verb {
   bool by_ranks = false;                            // under mpirun all ranks do it together
   bool once = false;                                // under mpirun only the first rank has to say it
   bool reloads = false;                             // SIGHUP asks it to read its files again
+  const LibraryVerb* library = nullptr;             // of a verb without a file here: its tables stand for `declare`
+
+  [[nodiscard]] Action options_into(OptionSet& options) const;  // declares them
 };
 
-[[nodiscard]] std::span<const Verb* const> verbs();
-
+[[nodiscard]] std::span<const Verb* const> verbs();  // in the order of the help text
 }  // namespace sabath::cli

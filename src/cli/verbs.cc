@@ -1,13 +1,33 @@
 #include "cli/verbs.h"
 
-#include <array>
+#include <algorithm>
+#include <deque>
+#include <vector>
+
+#include "verbs/verb.h"
 
 namespace sabath::cli {
+namespace {
+
+std::vector<const Verb*> all_verbs() {
+#define SABATH_ENTRY(name) &name##_verb,
+  std::vector<const Verb*> all{SABATH_CLI_VERBS(SABATH_ENTRY)};
+#undef SABATH_ENTRY
+  static std::deque<Verb> described;
+  for (const LibraryVerb& verb : library_verbs()) {
+    if (verb.text.summary.empty() || std::ranges::find(all, verb.name, &Verb::name) != all.end()) continue;
+    const auto& [summary, examples, details] = verb.text;
+    described.push_back(
+        {.name = verb.name, .summary = summary, .examples = examples, .details = details, .library = &verb});
+    all.push_back(&described.back());
+  }
+  return all;
+}
+
+}  // namespace
 
 std::span<const Verb* const> verbs() {
-#define SABATH_ENTRY(name) &name##_verb,
-  static constexpr std::array all{SABATH_CLI_VERBS(SABATH_ENTRY)};
-#undef SABATH_ENTRY
+  static const std::vector<const Verb*> all = all_verbs();
   return all;
 }
 

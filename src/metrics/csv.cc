@@ -3,9 +3,9 @@
 // position. Also tables for people, with blanks between the cells.
 #include <algorithm>
 
+#include "base/number.h"
 #include "base/text.h"
 #include "metrics/formats.h"
-#include "metrics/number.h"
 #include "metrics/pairs.h"
 #include "metrics/words.h"
 

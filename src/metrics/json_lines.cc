@@ -3,9 +3,9 @@
 // ...}.
 #include <algorithm>
 
+#include "base/number.h"
 #include "base/text.h"
 #include "metrics/formats.h"
-#include "metrics/number.h"
 #include "metrics/words.h"
 
 namespace sabath {

@@ -4,8 +4,8 @@
 
 #include <cstring>
 
+#include "base/number.h"
 #include "base/text.h"
-#include "metrics/number.h"
 #include "metrics/words.h"
 
 namespace sabath {

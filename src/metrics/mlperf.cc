@@ -3,8 +3,8 @@
 // stop of the run gives run_success, 1 or 0.
 #include <algorithm>
 
+#include "base/number.h"
 #include "metrics/formats.h"
-#include "metrics/number.h"
 #include "metrics/words.h"
 
 namespace sabath {

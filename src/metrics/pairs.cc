@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "base/number.h"
 #include "base/text.h"
 #include "metrics/char_set.h"
-#include "metrics/number.h"
 #include "metrics/words.h"
 
 namespace sabath {

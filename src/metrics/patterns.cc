@@ -5,8 +5,8 @@
 
 #include <cmath>
 
+#include "base/number.h"
 #include "base/text.h"
-#include "metrics/number.h"
 #include "metrics/pairs.h"
 #include "metrics/words.h"
 #include "sabath/error.h"

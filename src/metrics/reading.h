@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/number.h"
 #include "metrics/json_scan.h"
-#include "metrics/number.h"
 
 namespace sabath {
 

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
+#include "base/number.h"
 #include "metrics/json_scan.h"
-#include "metrics/number.h"
 
 namespace sabath {
 namespace {

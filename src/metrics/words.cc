@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "base/number.h"
 #include "metrics/char_set.h"
-#include "metrics/number.h"
 
 namespace sabath {
 namespace {

@@ -1,9 +1,6 @@
 // The small pieces that log formats share. Pure; any thread; no throw.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
 #include <optional>
 #include <string_view>
 
@@ -18,10 +15,6 @@ inline bool take_word(std::string_view& text, std::string_view word) {
   if (!text.starts_with(word)) return false;
   text.remove_prefix(word.size());
   return true;
-}
-template <std::size_t N>
-[[nodiscard]] bool is_among(std::string_view word, const std::array<std::string_view, N>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
 }
 [[nodiscard]] inline bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 

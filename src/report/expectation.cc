@@ -5,8 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include "base/number.h"
 #include "base/text.h"
-#include "metrics/number.h"
 #include "report/summary.h"
 #include "sabath/error.h"
 #include "sabath/path.h"

@@ -10,9 +10,9 @@
 #include <unordered_set>
 
 #include "base/file.h"
+#include "base/number.h"
 #include "formats/crc32c.h"
 #include "formats/protobuf.h"
-#include "metrics/number.h"
 #include "report/exporter.h"
 #include "report/summary.h"
 

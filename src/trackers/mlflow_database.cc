@@ -11,8 +11,8 @@
 #include <limits>
 
 #include "base/file.h"
+#include "base/number.h"
 #include "base/text.h"
-#include "metrics/number.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "trackers/sqlite_file.h"

@@ -3,8 +3,8 @@
 #include <array>
 #include <cmath>
 
+#include "base/number.h"
 #include "base/text.h"
-#include "metrics/number.h"
 #include "trackers/tracker_reader.h"
 
 namespace sabath {

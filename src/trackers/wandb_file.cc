@@ -13,9 +13,9 @@
 #include <map>
 #include <unordered_set>
 
+#include "base/number.h"
 #include "formats/protobuf.h"
 #include "metrics/json_scan.h"
-#include "metrics/number.h"
 #include "trackers/tracker_reader.h"
 
 namespace sabath {

@@ -1,8 +1,8 @@
 #include <nlohmann/json.hpp>
 
+#include "fields/request.h"
 #include "sabath/configuration.h"
 #include "verbs/records.h"
-#include "verbs/request.h"
 #include "verbs/verb.h"
 
 namespace sabath {

@@ -87,26 +87,11 @@ std::span<const LibraryVerb> library_verbs() {
 }
 
 Json description_of(const LibraryVerb& verb) {
-  return {{"name", verb.name}, {"request", description_of(verb.request)}, {"record", description_of(verb.record)}};
-}
-
-std::string text_of(const Json& record) { return record.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-Json text_or_null(std::string_view text) { return text.empty() ? Json(nullptr) : Json(text); }
-
-Json until_or_null(std::int64_t until_ns) {
-  const bool known = until_ns != 0 && until_ns != INT64_MAX;
-  return known ? Json(until_ns / 1'000'000'000) : Json();
-}
-
-Json value_or_null(const std::optional<std::uint64_t>& value) { return value ? Json(*value) : Json(nullptr); }
-
-Json failure_json(const Failure& failure) {
-  return {{"kind", name(failure.kind)}, {"message", failure.message}, {"hint", text_or_null(failure.hint)}};
-}
-
-Json failure_record(const Failure& failure, int exit) {
-  return {{"schema", 1}, {"error", failure_json(failure)}, {"exit", exit}};
+  Json all{{"name", verb.name}};
+  all["request"] = verb.make_request == nullptr ? Json::array() : description_of(verb.request, verb.make_request().get());
+  all["record"] = description_of(verb.record);
+  if (!verb.other_record.empty()) all["other_record"] = description_of(verb.other_record);
+  return all;
 }
 
 }  // namespace sabath

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -13,17 +13,30 @@
 #include <utility>
 
 #include "base/json_reader.h"
+#include "fields/fields.h"
+#include "fields/json_text.h"
 #include "sabath/session.h"
-#include "verbs/fields.h"
 
 namespace sabath {
+
+// What people read of a verb that has no command of its own in src/cli; its options and its output come from the
+// tables.
+struct VerbText {
+  std::string_view summary = {};   // one line, no full stop
+  std::string_view examples = {};  // lines of "command    what it does"
+  std::string_view details = {};   // paragraphs; may be empty
+};
 
 struct LibraryVerb {
   std::string_view name;  // that of the command line: "du", "manifest create"
   // Takes the keys that it knows out of the request; a key that is left over is refused. Throws Error.
   Json (*call)(Session& session, JsonObject& request, EventSink& events, std::stop_token stop);
   Fields request = {}, record = {};
+  Fields other_record = {};  // of a verb with two: what `dry_run`, or another key, gives
   const std::type_info* request_type = nullptr;
+  std::shared_ptr<void> (*make_request)() = nullptr;
+  Json (*perform)(Session& session, const void* request, EventSink& events, std::stop_token stop) = nullptr;
+  VerbText text = {};
 };
 
 template <typename Function>
@@ -34,28 +47,47 @@ struct VerbFunction<Record_ (*)(Session&, const Request_&, EventSink&, std::stop
   using Record = Record_;
 };
 
-// A verb whose request and record are described (verbs/fields.h), and whose C++ function has the usual form.
+template <typename Request>
+std::shared_ptr<void> make_request() {
+  return std::make_shared<Request>();
+}
+
+// A verb whose request and record are described (fields/fields.h), and whose C++ function has the usual form.
 template <auto function>
-consteval LibraryVerb described(std::string_view name) {
+consteval LibraryVerb described(std::string_view name, VerbText text = {}) {
   using Request = typename VerbFunction<decltype(function)>::Request;
   using Record = typename VerbFunction<decltype(function)>::Record;
-  const auto call = [](Session& session, JsonObject& object, EventSink& events, std::stop_token stop) {
-    const Record record = function(session, request_in<Request>(object), events, std::move(stop));
-    return write_record(Described<Record>::table, &record);
-  };
-  return {name, call, Described<Request>::table, Described<Record>::table, &typeid(Request)};
+  return {.name = name,
+          .call =
+              [](Session& session, JsonObject& object, EventSink& events, std::stop_token stop) {
+                return record_json(function(session, request_in<Request>(object), events, std::move(stop)));
+              },
+          .request = Described<Request>::table,
+          .record = Described<Record>::table,
+          .request_type = &typeid(Request),
+          .make_request = make_request<Request>,
+          .perform =
+              [](Session& session, const void* request, EventSink& events, std::stop_token stop) {
+                return record_json(function(session, *static_cast<const Request*>(request), events, std::move(stop)));
+              },
+          .text = text};
+}
+
+// The same of a verb whose `call` is written by hand: it checks more, gives one of two records, or has another form.
+template <typename Request, typename Record, typename Other = void>
+consteval LibraryVerb described(std::string_view name, decltype(LibraryVerb::call) call) {
+  LibraryVerb verb{.name = name,
+                   .call = call,
+                   .request = Described<Request>::table,
+                   .record = Described<Record>::table,
+                   .request_type = &typeid(Request),
+                   .make_request = make_request<Request>};
+  if constexpr (IsDescribed<Other>) verb.other_record = Described<Other>::table;
+  return verb;
 }
 
 // In the order of their names.
 [[nodiscard]] std::span<const LibraryVerb> library_verbs();
 [[nodiscard]] Json description_of(const LibraryVerb& verb);  // its name, the fields of its request and record
-
-[[nodiscard]] std::string text_of(const Json& record);   // on one line; what is no UTF-8 is replaced
-[[nodiscard]] Json text_or_null(std::string_view text);  // "" is null
-[[nodiscard]] Json value_or_null(const std::optional<std::uint64_t>& value);
-// In seconds, of the end of other members' use in nanoseconds since 1970; null: none is known.
-[[nodiscard]] Json until_or_null(std::int64_t until_ns);
-[[nodiscard]] Json failure_json(const Failure& failure);              // {"kind","message","hint"}
-[[nodiscard]] Json failure_record(const Failure& failure, int exit);  // {"schema":1,"error":{...},"exit":N}
 
 }  // namespace sabath

@@ -16,6 +16,7 @@ from rooms import PURE, ROOMS
 BELOW = {
     "base": set(),
     "comm": {"base"},
+    "fields": {"base"},
     "formats": {"base"},
     "metrics": {"base"},
     "ort": {"base"},
@@ -41,7 +42,7 @@ BELOW["companion"] = {"base", "comm", "hdf5", "run"}  # what the program does fo
 BELOW["demo"] = {"base", "hdf5", "run"}  # of the program alone, for people who try it
 BELOW["settings"] = {"base", "recipe", "store"}
 BELOW["plugin"] = {"base", "fetch", "formats", "hdf5", "mpi", "serve"}  # no folder includes it: the program is linked with it
-BELOW["stage"] = BELOW["fetch"] | {"fetch", "hdf5", "run"}
+BELOW["stage"] = BELOW["fetch"] | {"fetch", "fields", "hdf5", "run"}
 BELOW["session"] = BELOW["stage"] | {"stage", "mpi", "formats", "trust"}
 BELOW["harness"] = {"base", "metrics", "record", "recipe", "manifest", "store", "fetch", "run", "session"}
 BELOW["apply"] = {"harness", "trust", "base", "builtin", "comm", "hdf5", "manifest", "recipe", "store", "fetch", "run", "session"}
@@ -49,11 +50,11 @@ BELOW["convert"] = BELOW["apply"] | {"apply", "formats", "infer", "ort", "record
 BELOW["verbs"] = BELOW["session"] | {"session", "settings", "apply", "builtin", "formats", "harness", "infer", "metadata", "metrics"}
 BELOW["catalogues"] = {"base", "metadata", "recipe", "manifest", "store", "fetch", "session"}
 BELOW["task"] = {"base", "comm", "metrics", "trackers", "record", "recipe", "manifest", "store", "run"}
-BELOW["verbs"] |= {"catalogues", "convert", "task", "index", "ort", "record", "report", "serve", "trust"}
+BELOW["verbs"] |= {"fields", "catalogues", "convert", "task", "index", "ort", "record", "report", "serve", "trust"}
 BELOW["harness"] |= {"formats", "trust"}
 BELOW["door"] = {"base", "settings", "verbs"}
 # The command line parses, calls verbs and renders their records: it opens no store, recipe or manifest.
-BELOW["cli"] = {"base", "comm", "companion", "demo", "metrics", "mpi", "report", "run", "settings", "stage", "verbs"}
+BELOW["cli"] = {"base", "comm", "companion", "demo", "fields", "metrics", "mpi", "report", "run", "settings", "stage", "verbs"}
 
 # Folders below fetchers/ that another one may include, besides curl and base.
 SHARED = {

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "base/text.h"
+#include "fields/request.h"
 #include "sabath/asset_kind.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
-#include "verbs/request.h"
 
 namespace sabath::cli {
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <ctime>
 
-#include "verbs/request.h"
+#include "fields/request.h"
 
 namespace sabath::cli {
 namespace {

@@ -6,13 +6,13 @@
 #include "apply/derive.h"
 #include "base/derivation.h"
 #include "base/wording.h"
+#include "fields/request.h"
 #include "recipe/supporting.h"
 #include "sabath/apply.h"
 #include "sabath/error.h"
 #include "session/holding.h"
 #include "session/lineage.h"
 #include "verbs/records.h"
-#include "verbs/request.h"
 
 namespace sabath {
 namespace {

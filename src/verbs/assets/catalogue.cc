@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "catalogues/tombstone.h"
+#include "fields/request.h"
 #include "harness/consent.h"
 #include "metadata/documents.h"
 #include "recipe/subscribed.h"
@@ -20,7 +21,6 @@
 #include "verbs/assets/asset_summary.h"
 #include "verbs/assets/assets.h"
 #include "verbs/records.h"
-#include "verbs/request.h"
 #include "verbs/verb.h"
 
 namespace sabath {

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/wording.h"
+#include "fields/request.h"
 #include "index/index.h"
 #include "index/query.h"
 #include "sabath/catalogue.h"
@@ -16,7 +17,6 @@
 #include "verbs/assets/asset_summary.h"
 #include "verbs/assets/harvested_texts.h"
 #include "verbs/records.h"
-#include "verbs/request.h"
 #include "verbs/verb.h"
 
 namespace sabath {

@@ -11,12 +11,12 @@
 
 #include "base/text.h"
 #include "base/wording.h"
+#include "fields/request.h"
 #include "sabath/catalogue.h"
 #include "sabath/error.h"
 #include "sabath/manifests.h"
 #include "sabath/path.h"
 #include "stage/simulation/measured_sites.h"
-#include "verbs/request.h"
 
 namespace sabath {
 namespace {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "fields/request.h"
 #include "hub/adopted_cache.h"
 #include "hub/revision.h"
 #include "sabath/error.h"
@@ -14,7 +15,6 @@
 #include "store/adopt_tree.h"
 #include "verbs/assets/assets.h"
 #include "verbs/records.h"
-#include "verbs/request.h"
 
 namespace sabath {
 AdoptionRecord adopt(Session& session, const AdoptionRequest& request, EventSink& events, std::stop_token stop) {

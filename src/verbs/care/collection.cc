@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/wording.h"
+#include "fields/request.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "session/stores.h"
@@ -16,7 +17,6 @@
 #include "verbs/assets/assets.h"
 #include "verbs/care/kept_root.h"
 #include "verbs/records.h"
-#include "verbs/request.h"
 
 namespace sabath {
 namespace {

@@ -11,13 +11,13 @@
 #include "comm/agree.h"
 #include "fetch/hosts/rate_limit.h"
 #include "fetch/known_tree.h"
+#include "fields/request.h"
 #include "sabath/error.h"
 #include "session/verify_by_ranks.h"
 #include "verbs/assets/assets.h"
 #include "verbs/care/kept_root.h"
 #include "verbs/care/repair.h"
 #include "verbs/records.h"
-#include "verbs/request.h"
 
 namespace sabath {
 namespace {

@@ -13,6 +13,7 @@
 #include "catalogues/stamp.h"
 #include "catalogues/tombstone.h"
 #include "catalogues/unique.h"
+#include "fields/request.h"
 #include "recipe/document.h"
 #include "recipe/edit.h"
 #include "recipe/parse.h"
@@ -27,7 +28,6 @@
 #include "verbs/catalogues/catalogue_records.h"
 #include "verbs/catalogues/own_recipe.h"
 #include "verbs/records.h"
-#include "verbs/request.h"
 
 namespace sabath {
 namespace {

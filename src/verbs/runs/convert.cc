@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "convert/convert.h"
+#include "fields/request.h"
 #include "verbs/records.h"
-#include "verbs/request.h"
 
 namespace sabath {
 namespace {

@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "base/wording.h"
 #include "convert/sources.h"
+#include "fields/request.h"
 #include "formats/onnx.h"
 #include "infer/inference.h"
 #include "record/latency.h"
@@ -22,7 +23,6 @@
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "sabath/views.h"
-#include "verbs/request.h"
 #include "verbs/verb.h"
 
 namespace sabath {

@@ -8,9 +8,9 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/number.h"
 #include "base/wording.h"
 #include "metrics/json_scan.h"
-#include "metrics/number.h"
 #include "metrics/record.h"
 #include "metrics/words.h"
 #include "sabath/error.h"

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/wording.h"
+#include "fields/request.h"
 #include "harness/assets.h"
 #include "harness/conduct.h"
 #include "harness/consent.h"
@@ -18,7 +19,6 @@
 #include "sabath/comm.h"
 #include "sabath/error.h"
 #include "verbs/records.h"
-#include "verbs/request.h"
 #include "verbs/verb.h"
 
 namespace sabath {

@@ -6,13 +6,13 @@
 
 #include "base/file.h"
 #include "base/wording.h"
+#include "fields/request.h"
 #include "run/commands.h"
 #include "sabath/catalogue.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "task/plan.h"
 #include "verbs/records.h"
-#include "verbs/request.h"
 
 namespace sabath {
 namespace {

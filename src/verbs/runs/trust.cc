@@ -6,12 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include "base/wording.h"
+#include "fields/request.h"
 #include "harness/consent.h"
 #include "harness/data_code.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "verbs/records.h"
-#include "verbs/request.h"
 #include "verbs/verb.h"
 
 namespace sabath {

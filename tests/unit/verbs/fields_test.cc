@@ -1,4 +1,4 @@
-#include "verbs/fields.h"
+#include "fields/fields.h"
 
 #include <gtest/gtest.h>
 
@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "fields/failure.h"
 #include "sabath/error.h"
 #include "verbs/verb.h"
 
@@ -53,6 +54,58 @@ struct Described<Pantry> {
   };
 };
 
+enum class Outline { round, square };
+
+template <>
+struct WordsOf<Outline> {
+  static constexpr std::string_view words = "round|square";
+  static std::string_view text(Outline shape) { return shape == Outline::round ? "round" : "square"; }
+  static std::optional<Outline> parse(std::string_view text) {
+    return text == "round"    ? std::optional(Outline::round)
+           : text == "square" ? std::optional(Outline::square)
+                              : std::nullopt;
+  }
+};
+
+struct Biscuit {
+  Outline shape = Outline::round;
+  std::optional<Outline> lid;
+  std::map<std::string, std::string> labels;
+  std::vector<std::pair<std::string, double>> weights;
+  std::optional<Failure> failure;
+  std::optional<std::string> note;
+  std::vector<std::string> guests;
+};
+
+std::string twice(const Biscuit& biscuit) { return biscuit.shape == Outline::round ? "oo" : "[][]"; }
+
+template <>
+struct Described<Biscuit> {
+  using Of = Biscuit;
+  static constexpr Field table[] = {
+      SABATH_FIELD(shape),
+      SABATH_FIELD(lid),
+      SABATH_FIELD(labels),
+      SABATH_FIELD(weights),
+      SABATH_VALUE("twice", twice),
+      SABATH_VALUE(
+          "guests", [](const Of& of) { return of.guests.size(); }, .help = "how many", .null_if_empty = true),
+      SABATH_FIELD(failure),
+      SABATH_FIELD(note, .absent_if_empty = true),
+  };
+};
+
+struct Tray {
+  Biscuit best;
+  std::vector<Biscuit> tins;
+};
+
+template <>
+struct Described<Tray> {
+  using Of = Tray;
+  static constexpr Field table[] = {SABATH_FIELD(best), SABATH_FIELD(tins)};
+};
+
 struct PantryRecord : Pantry {
   int exit = 0;
 };
@@ -72,10 +125,11 @@ struct Described<PantryRecord> {
 
 namespace {
 
-Pantry read(std::string_view text) {
+template <typename Request = Pantry>
+Request read(std::string_view text) {
   const JsonValue value = parse_json(text, "request", {}, FailureKind::usage);
   JsonObject object(value, "request", "a request", FailureKind::usage);
-  return request_in<Pantry>(object);
+  return request_in<Request>(object);
 }
 
 std::string refused(std::string_view text) {
@@ -125,6 +179,38 @@ TEST(Fields, WriteInTheirOrderWithNullForWhatIsAbsent) {
   EXPECT_EQ(record_text(record),
             R"({"schema":1,"name":null,"names":[],"directory":"","bytes":18446744073709551615,"age":null,)"
             R"("shelves":[{"name":null,"bytes":1},{"name":"low","bytes":2}],"best":null,"exit":0})");
+}
+
+TEST(Fields, WordsObjectsAndGivenValues) {
+  const Tray tray =
+      read<Tray>(R"({"best": {"shape": "square", "labels": {"a": "b"}}, "tins": [{"lid": "round"}, {}]})");
+  EXPECT_EQ(tray.best.shape, Outline::square);
+  EXPECT_EQ(tray.best.labels.at("a"), "b");
+  ASSERT_EQ(tray.tins.size(), 2U);
+  EXPECT_EQ(tray.tins[0].lid, Outline::round);
+  EXPECT_FALSE(tray.tins[1].lid);
+  EXPECT_THROW(static_cast<void>(read<Tray>(R"({"best": {"shape": "sqare"}})")), Error);
+  EXPECT_THROW(static_cast<void>(read<Tray>(R"({"tins": [{"taste": 1}]})")), Error);
+  Biscuit biscuit;
+  biscuit.shape = Outline::square;
+  biscuit.weights = {{"b", 2}, {"a", 0.5}};
+  biscuit.failure = Failure{FailureKind::usage, "m", "", {}};
+  EXPECT_EQ(record_text(biscuit), R"({"schema":1,"shape":"square","lid":null,"labels":{},"weights":{"b":2.0,"a":0.5},)"
+                                  R"("twice":"[][]","guests":null,)"
+                                  R"("failure":{"kind":"usage","message":"m","hint":null}})");
+  biscuit.note = "n";
+  biscuit.guests = {"x"};
+  EXPECT_NE(record_text(biscuit).find(R"("guests":1,)"), std::string::npos);
+  EXPECT_NE(record_text(biscuit).find(R"("note":"n"})"), std::string::npos);
+}
+
+TEST(Fields, ADescriptionHasTheDefaultsOfARequest) {
+  const Pantry pantry;
+  const Json described = description_of(Described<Pantry>::table, &pantry);
+  EXPECT_EQ(described[1].at("default"), "warm");
+  EXPECT_EQ(described[7].at("default"), 3);
+  EXPECT_FALSE(described[0].contains("default"));
+  EXPECT_EQ(description_of(Described<Biscuit>::table)[0].at("words"), "round|square");
 }
 
 void check_keys(const Json& fields, const std::string& where) {

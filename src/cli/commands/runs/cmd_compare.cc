@@ -4,8 +4,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/number.h"
 #include "cli/verbs.h"
-#include "metrics/number.h"
 #include "report/text_report.h"
 #include "report/text_table.h"
 #include "sabath/compare.h"

@@ -8,11 +8,11 @@
 #include "cli/show/age.h"
 #include "cli/told/trust_question.h"
 #include "cli/verbs.h"
+#include "fields/request.h"
 #include "sabath/convert.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "verbs/records.h"
-#include "verbs/request.h"
 
 namespace sabath::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "verbs/request.h"
+#include "fields/request.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,8 +10,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/number.h"
 #include "base/text.h"
-#include "metrics/number.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 

@@ -1,20 +1,18 @@
 // How a field of each C++ type is read from a request, taken from an option, and written into a record.
-// Included by verbs/fields.h.
+// Included by fields/fields.h.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
-#include <map>
 #include <optional>
 #include <string>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
+#include "fields/field.h"
+#include "sabath/digest.h"
 #include "sabath/environment.h"
-#include "verbs/fields.h"
 
 namespace sabath {
 
@@ -24,6 +22,12 @@ struct TypeOf;  // ::type
 // Of a field, whose type may be const or a reference.
 template <typename T>
 inline constexpr const FieldType& type_of = TypeOf<std::remove_cvref_t<T>>::type;
+
+template <typename Of, auto compute>
+void compute_value(const Field& field, const void* object, Json& into) {
+  const auto& value = compute(*static_cast<const Of*>(object));
+  type_of<decltype(value)>.write(field, &value, into);
+}
 
 // Plain values: one definition each, in field_types.cc.
 #define SABATH_PLAIN_TYPE(CPP, NAME)                                                                     \
@@ -47,17 +51,53 @@ struct TypeOf<Environment> {  // of requests: an object of texts; absent: that o
   static constexpr FieldType type{.name = "object of texts", .read = read};
 };
 
-template <>
-struct TypeOf<std::map<std::string, std::string>> {
-  static void write(const Field& field, const void* at, Json& into);
-  static constexpr FieldType type{.name = "object of texts", .write = write};
+// Of records only, and of what SABATH_VALUE gives.
+#define SABATH_WRITTEN_TYPE(CPP, NAME)                                 \
+  template <>                                                          \
+  struct TypeOf<CPP> {                                                 \
+    static void write(const Field& field, const void* at, Json& into); \
+    static constexpr FieldType type{.name = NAME, .write = write};     \
+  };
+SABATH_WRITTEN_TYPE(std::string_view, "text")
+SABATH_WRITTEN_TYPE(Sha256, "digest")
+SABATH_WRITTEN_TYPE(Json, "value")
+#undef SABATH_WRITTEN_TYPE
+
+// An enumeration whose values are words: ::words, "dataset|model|workflow"; text(E) and, for requests, parse(text).
+template <typename E>
+struct WordsOf;
+
+[[nodiscard]] std::optional<std::string> read_word(const Field& field, JsonObject& request);
+void check_word_of(const Field& field, const std::string& text, std::string_view what);
+void write_text(std::string_view text, Json& into);
+
+template <typename E>
+requires std::is_enum_v<E>
+struct TypeOf<E> {
+  static void take(const std::string& text, void* at) {
+    if constexpr (requires { WordsOf<E>::parse(text); }) *static_cast<E*>(at) = *WordsOf<E>::parse(text);
+  }
+  static void read(const Field& field, JsonObject& request, void* at) {
+    if (const auto text = read_word(field, request)) take(*text, at);
+  }
+  static void parse(const Field& field, const std::string& option, const std::string& text, void* at) {
+    check_word_of(field, text, option);
+    take(text, at);
+  }
+  static void write(const Field&, const void* at, Json& into) {
+    write_text(WordsOf<E>::text(*static_cast<const E*>(at)), into);
+  }
+  static constexpr FieldType type{
+      .name = "text", .read = read, .parse = parse, .write = write, .words = WordsOf<E>::words};
 };
 
 // A value that is not written is null.
 void write_count(std::uint64_t value, Json& into);
 void write_integer(std::int64_t value, Json& into);
 void make_list(Json& into);
-[[nodiscard]] Json& next_in(Json& list);
+void make_object(Json& into);
+[[nodiscard]] Json& member_of(Json& object, const std::string& key);
+[[nodiscard]] Json& append_to(Json& list);
 
 std::optional<std::uint64_t> read_count(const Field& field, JsonObject& request, std::uint64_t maximum);
 std::uint64_t parse_count(const Field& field, const std::string& option, const std::string& text,
@@ -82,13 +122,6 @@ struct TypeOf<T> {
   static constexpr FieldType type{.name = "count", .read = read, .parse = parse, .write = write};
 };
 
-template <IsDescribed T>
-struct TypeOf<T> {
-  static Fields fields() { return Described<T>::table; }
-  static void write(const Field&, const void* at, Json& into) { write_fields(fields(), at, into); }
-  static constexpr FieldType type{.name = "object", .fields = fields, .write = write};
-};
-
 template <typename T>
 struct TypeOf<std::optional<T>> {
   static constexpr const FieldType& one = type_of<T>;
@@ -103,29 +136,13 @@ struct TypeOf<std::optional<T>> {
     const auto& value = *static_cast<const std::optional<T>*>(at);
     if (value) one.write(field, &*value, into);
   }
-  static constexpr FieldType type{.name = one.name, .fields = one.fields, .read = read, .parse = parse, .write = write};
-};
-
-std::vector<std::string> read_texts(const Field& field, JsonObject& request);
-
-template <typename T>
-struct TypeOf<std::vector<T>> {  // a request may have a list of texts or paths only
-  static constexpr const FieldType& one = type_of<T>;
-  static std::vector<T>& list(void* at) { return *static_cast<std::vector<T>*>(at); }
-  static void read(const Field& field, JsonObject& request, void* at) {
-    if constexpr (std::is_constructible_v<T, std::string>) {
-      for (std::string& text : read_texts(field, request)) list(at).emplace_back(std::move(text));
-    }
-  }
-  static void parse(const Field& field, const std::string& option, const std::string& text, void* at) {
-    if constexpr (std::is_default_constructible_v<T>) one.parse(field, option, text, &list(at).emplace_back());
-  }
-  static void write(const Field& field, const void* at, Json& into) {
-    make_list(into);
-    for (const T& value : *static_cast<const std::vector<T>*>(at)) one.write(field, &value, next_in(into));
-  }
-  static constexpr FieldType type{
-      .name = one.name, .fields = one.fields, .read = read, .parse = parse, .write = write, .is_list = true};
+  static constexpr FieldType type{.name = one.name,
+                                  .fields = one.fields,
+                                  .read = read,
+                                  .parse = one.parse == nullptr ? nullptr : parse,
+                                  .write = write,
+                                  .is_list = one.is_list,
+                                  .words = one.words};
 };
 
 }  // namespace sabath

@@ -1,11 +1,14 @@
-#include "verbs/field_types.h"
+#include "fields/fields.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "verbs/request.h"
+#include "base/text.h"
+#include "fields/request.h"
+#include "sabath/error.h"
+#include "sabath/path.h"
 
 namespace sabath {
 namespace {
@@ -103,14 +106,64 @@ void TypeOf<Environment>::read(const Field&, JsonObject& request, void* at) {
   value_at<Environment>(at) = environment_in(request);
 }
 
-void TypeOf<std::map<std::string, std::string>>::write(const Field&, const void* at, Json& into) {
-  into = *static_cast<const std::map<std::string, std::string>*>(at);
+void TypeOf<std::string_view>::write(const Field& field, const void* at, Json& into) {
+  const auto text = *static_cast<const std::string_view*>(at);
+  if (!field.null_if_empty || !text.empty()) into = text;
+}
+
+void TypeOf<Sha256>::write(const Field&, const void* at, Json& into) {
+  into = static_cast<const Sha256*>(at)->prefixed();
+}
+
+void TypeOf<Json>::write(const Field&, const void* at, Json& into) { into = *static_cast<const Json*>(at); }
+
+std::optional<std::string> read_word(const Field& field, JsonObject& request) {
+  auto text = read_text(field, request);
+  if (text) check_word(*text, words_of(field.all_words()), fmt::format("\"{}\"", field.key));
+  return text;
+}
+
+void check_word_of(const Field& field, const std::string& text, std::string_view what) {
+  check_word(text, words_of(field.all_words()), what);
+}
+
+void write_text(std::string_view text, Json& into) { into = text; }
+
+void read_object(const Field& field, JsonObject& request, void* at) {
+  if (auto object = request.try_object(field.key, fmt::format("\"{}\"", field.key)))
+    read_fields(field.type->fields(), *object, at);
+}
+
+void read_objects(const Field& field, JsonObject& request, void* list, void* (*append_to)(void* list)) {
+  const JsonValue::Array* const values = request.try_array(field.key);
+  if (values == nullptr) return;
+  for (const JsonValue& value : *values) {
+    JsonObject object(value, request.origin(), fmt::format("an element of \"{}\"", field.key), FailureKind::usage);
+    read_fields(field.type->fields(), object, append_to(list));
+  }
+}
+
+void read_pairs(const Field& field, JsonObject& request, std::map<std::string, std::string>& into) {
+  auto object = request.try_object(field.key, fmt::format("\"{}\"", field.key));
+  if (!object) return;
+  for (const JsonMember& member : object->members()) into[member.key] = object->text(member.key);
+}
+
+void parse_pair(const std::string& option, const std::string& text, std::map<std::string, std::string>& into) {
+  const auto equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos) {
+    throw Error(FailureKind::usage, fmt::format("{} cannot be '{}'", option, printable(text)),
+                "give KEY=VALUE, such as lr=0.01");
+  }
+  into[text.substr(0, equals)] = text.substr(equals + 1);
 }
 
 void write_count(std::uint64_t value, Json& into) { into = value; }
 void write_integer(std::int64_t value, Json& into) { into = value; }
 void make_list(Json& into) { into = Json::array(); }
-Json& next_in(Json& list) { return list.emplace_back(); }
+void make_object(Json& into) { into = Json::object(); }
+Json& member_of(Json& object, const std::string& key) { return object[key]; }
+Json& append_to(Json& list) { return list.emplace_back(); }
 
 std::optional<std::uint64_t> read_count(const Field& field, JsonObject& request, std::uint64_t maximum) {
   maximum = std::min(maximum, field.maximum);

@@ -1,4 +1,4 @@
-#include "metrics/number.h"
+#include "base/number.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include <limits>
 #include <system_error>
 
-#include "metrics/words.h"
+#include "base/text.h"
 
 namespace sabath {
 namespace {
@@ -20,19 +20,20 @@ constexpr std::array words{Word{"nan", std::numeric_limits<double>::quiet_NaN()}
                            Word{"infinity", std::numeric_limits<double>::infinity()},
                            Word{"inf", std::numeric_limits<double>::infinity()}};
 
-struct Unit {
+struct Factor {
   std::string_view text;
   double scale;
 };
-constexpr std::array times{Unit{"ns", 1e-9},    Unit{"us", 1e-6},    Unit{"\xc2\xb5s", 1e-6},
-                           Unit{"ms", 1e-3},    Unit{"s", 1},        Unit{"sec", 1},
-                           Unit{"secs", 1},     Unit{"second", 1},   Unit{"seconds", 1},
-                           Unit{"min", 60},     Unit{"mins", 60},    Unit{"minutes", 60},
-                           Unit{"h", 3600},     Unit{"hr", 3600},    Unit{"hrs", 3600},
-                           Unit{"hours", 3600}, Unit{"days", 86400}, Unit{"%", 1},
-                           Unit{"x", 1},        Unit{"fps", 1}};
-constexpr std::array scales{Unit{"k", 1e3}, Unit{"K", 1e3}, Unit{"M", 1e6}, Unit{"G", 1e9}, Unit{"T", 1e12}};
-constexpr std::array binary_scales{Unit{"Ki", 0x1p10}, Unit{"Mi", 0x1p20}, Unit{"Gi", 0x1p30}, Unit{"Ti", 0x1p40}};
+constexpr std::array times{Factor{"ns", 1e-9},    Factor{"us", 1e-6},    Factor{"\xc2\xb5s", 1e-6},
+                           Factor{"ms", 1e-3},    Factor{"s", 1},        Factor{"sec", 1},
+                           Factor{"secs", 1},     Factor{"second", 1},   Factor{"seconds", 1},
+                           Factor{"min", 60},     Factor{"mins", 60},    Factor{"minutes", 60},
+                           Factor{"h", 3600},     Factor{"hr", 3600},    Factor{"hrs", 3600},
+                           Factor{"hours", 3600}, Factor{"days", 86400}, Factor{"%", 1},
+                           Factor{"x", 1},        Factor{"fps", 1}};
+constexpr std::array scales{Factor{"k", 1e3}, Factor{"K", 1e3}, Factor{"M", 1e6}, Factor{"G", 1e9}, Factor{"T", 1e12}};
+constexpr std::array binary_scales{Factor{"Ki", 0x1p10}, Factor{"Mi", 0x1p20}, Factor{"Gi", 0x1p30},
+                                   Factor{"Ti", 0x1p40}};
 // Words for things that are counted, behind a scale or without one.
 constexpr std::array<std::string_view, 27> nouns{"it",      "its",      "iter", "iters",  "step",   "steps",   "batch",
                                                  "batches", "ex",       "ep",   "epochs", "tok",    "toks",    "token",
@@ -42,8 +43,8 @@ constexpr std::array<std::string_view, 10> scaled_nouns{"B",     "b",     "iB", 
                                                         "FLOPs", "FLOPS", "flops", "FLOP", "bps"};
 
 template <std::size_t N>
-const Unit* unit_of(std::string_view word, const std::array<Unit, N>& units) {
-  const auto found = std::find_if(units.begin(), units.end(), [&](const Unit& unit) { return unit.text == word; });
+const Factor* unit_of(std::string_view word, const std::array<Factor, N>& units) {
+  const auto found = std::find_if(units.begin(), units.end(), [&](const Factor& unit) { return unit.text == word; });
   return found == units.end() ? nullptr : &*found;
 }
 
@@ -171,7 +172,7 @@ std::optional<UnitPrefix> unit_prefix(std::string_view text) noexcept {
   }
   if (length == 0) return UnitPrefix{};
   const std::string_view word = text.substr(0, slash == 0 ? length : slash);
-  if (const Unit* const time = unit_of(word, times)) return UnitPrefix{time->scale, length};
+  if (const Factor* const time = unit_of(word, times)) return UnitPrefix{time->scale, length};
   if (const auto scale = scale_of(word)) return UnitPrefix{*scale, length};
   // Things counted, or any word a second ("x/s"): scale 1. A capital in front of such a word may be a scale.
   if (is_among(word, nouns) || (slash > 1 && word.front() >= 'a')) return UnitPrefix{1, length};

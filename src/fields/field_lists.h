@@ -1,0 +1,89 @@
+// How objects, lists and objects of names are read from a request and written into a record. Included by fields.h.
+#pragma once
+
+#include <map>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "fields/field_types.h"
+
+namespace sabath {
+
+void read_object(const Field& field, JsonObject& request, void* at);
+void read_objects(const Field& field, JsonObject& request, void* list, void* (*append_to)(void* list));
+
+template <IsDescribed T>
+struct TypeOf<T> {
+  static Fields fields() { return Described<T>::table; }
+  static void read(const Field& field, JsonObject& request, void* at) { read_object(field, request, at); }
+  static void write(const Field&, const void* at, Json& into) { write_fields(fields(), at, into); }
+  static constexpr FieldType type{.name = "object", .fields = fields, .read = read, .write = write};
+};
+
+std::vector<std::string> read_texts(const Field& field, JsonObject& request);
+
+template <typename T>
+struct TypeOf<std::vector<T>> {  // a request may have a list of texts, paths or objects only
+  static constexpr const FieldType& one = type_of<T>;
+  static std::vector<T>& list(void* at) { return *static_cast<std::vector<T>*>(at); }
+  static void read(const Field& field, JsonObject& request, void* at) {
+    if constexpr (std::is_constructible_v<T, std::string>) {
+      for (std::string& text : read_texts(field, request)) list(at).emplace_back(std::move(text));
+    } else if constexpr (IsDescribed<T> && std::is_default_constructible_v<T>) {
+      read_objects(field, request, at, [](void* all) -> void* { return &list(all).emplace_back(); });
+    }
+  }
+  static void parse(const Field& field, const std::string& option, const std::string& text, void* at) {
+    if constexpr (std::is_default_constructible_v<T>) one.parse(field, option, text, &list(at).emplace_back());
+  }
+  static void write(const Field& field, const void* at, Json& into) {
+    if (field.null_if_empty && static_cast<const std::vector<T>*>(at)->empty()) return;
+    make_list(into);
+    for (const T& value : *static_cast<const std::vector<T>*>(at)) one.write(field, &value, append_to(into));
+  }
+  static constexpr FieldType type{.name = one.name,
+                                  .fields = one.fields,
+                                  .read = read,
+                                  .parse = one.parse == nullptr ? nullptr : parse,
+                                  .write = write,
+                                  .is_list = true,
+                                  .words = one.words};
+};
+
+// An object whose keys are names. A request may have texts only: {"lr": "0.1"}, on the command line lr=0.1.
+void read_pairs(const Field& field, JsonObject& request, std::map<std::string, std::string>& into);
+void parse_pair(const std::string& option, const std::string& text, std::map<std::string, std::string>& into);
+
+template <typename Pairs>
+struct TypeOfPairs {
+  using T = typename Pairs::value_type::second_type;
+  static constexpr const FieldType& one = type_of<T>;
+  static void write(const Field& field, const void* at, Json& into) {
+    const auto& pairs = *static_cast<const Pairs*>(at);
+    if (field.null_if_empty && pairs.empty()) return;
+    make_object(into);
+    for (const auto& [name, value] : pairs) one.write(field, &value, member_of(into, name));
+  }
+  static constexpr FieldType type{.name = "object of names", .fields = one.fields, .write = write};
+};
+template <typename T>
+struct TypeOf<std::map<std::string, T>> : TypeOfPairs<std::map<std::string, T>> {};
+template <typename T>
+struct TypeOf<std::vector<std::pair<std::string, T>>> : TypeOfPairs<std::vector<std::pair<std::string, T>>> {};
+
+template <>
+struct TypeOf<std::map<std::string, std::string>> {
+  using Pairs = std::map<std::string, std::string>;
+  static void read(const Field& field, JsonObject& request, void* at) {
+    read_pairs(field, request, *static_cast<Pairs*>(at));
+  }
+  static void parse(const Field&, const std::string& option, const std::string& text, void* at) {
+    parse_pair(option, text, *static_cast<Pairs*>(at));
+  }
+  static constexpr FieldType type{
+      .name = "object of texts", .read = read, .parse = parse, .write = TypeOfPairs<Pairs>::write};
+};
+
+}  // namespace sabath

@@ -1,0 +1,26 @@
+#include "fields/json_text.h"
+
+#include <nlohmann/json.hpp>
+
+namespace sabath {
+
+std::string text_of(const Json& record) { return record.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+Json text_or_null(std::string_view text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json until_or_null(std::int64_t until_ns) {
+  const bool known = until_ns != 0 && until_ns != INT64_MAX;
+  return known ? Json(until_ns / 1'000'000'000) : Json();
+}
+
+Json value_or_null(const std::optional<std::uint64_t>& value) { return value ? Json(*value) : Json(nullptr); }
+
+Json failure_json(const Failure& failure) {
+  return {{"kind", name(failure.kind)}, {"message", failure.message}, {"hint", text_or_null(failure.hint)}};
+}
+
+Json failure_record(const Failure& failure, int exit) {
+  return {{"schema", 1}, {"error", failure_json(failure)}, {"exit", exit}};
+}
+
+}  // namespace sabath
