@@ -13,7 +13,7 @@ import threading
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
-from . import calls, errors, patterns, program
+from . import calls, errors, made, patterns, program
 from .asset import Asset
 from .files import AssetFile, HeldAsset
 from .library import Library
@@ -73,9 +73,15 @@ class Session:
                 self._changed_users.notify_all()
 
     def call(self, verb: str, **request: Any) -> Record:
-        """Any verb by its name and the keys of its request, as docs/library.md has them; its record. Raises what the
-        record's exit code means."""
+        """Any verb by its name and the keys of its request, as docs/requests-and-records.md has them; its record. Raises
+        what the record's exit code means."""
         return self._work(verb, request)
+
+    def __getattr__(self, name: str) -> Callable[..., Record]:
+        """A verb that has no method below: session.gc(max_size="10G"), session.manifest_create("directory")."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return made.method(self, name)
 
     # The verbs ------------------------------------------------------------------------------------------------------
 

@@ -42,6 +42,7 @@ Json description_of(const Field& field) {
   Json one{{"key", field.key}, {"type", field.type->name}, {"list", field.type->is_list}, {"help", field.help}};
   if (!field.unit.empty()) one["unit"] = field.unit;
   if (!field.all_words().empty()) one["words"] = field.all_words();
+  if (!field.argument.empty()) one["argument"] = field.argument;
   if (field.required) one["required"] = true;
   if (field.null_if_empty) one["null"] = true;
   if (field.absent_if_empty) one["absent"] = true;

@@ -33,6 +33,7 @@
   verb("hdf5 hash", call_hdf5_hash) \
   verb("hdf5 inspect", call_hdf5_inspect) \
   verb("hdf5 select", call_hdf5_select) \
+  described(help_call) \
   verb("import", call_import) \
   verb("infer", call_infer) \
   verb("info", call_info) \
