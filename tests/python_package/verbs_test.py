@@ -6,19 +6,19 @@ import ast
 import inspect
 import pydoc
 import re
+import textwrap
 
 import sabath
 from sabath import session as source
 from support.case import main, place
 from support.package import PackageCase
 
-PROGRAM_VERBS = ("stage", "run")  # methods whose keys are options of the program
 LEFT_OUT = {"environment"}  # an object that no caller of Python needs: os.environ is read
 
 
 def sent_by(function):
     """{verb: keys} of each dict that a method writes beside a call of self._ask or self._work."""
-    tree = ast.parse(inspect.cleandoc("if True:\n" + inspect.getsource(function)))
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     verbs = {node.args[0].value for node in ast.walk(tree)
              if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("_ask", "_work") and isinstance(node.args[0], ast.Constant)}  # fmt: skip
     keys = {key.value for node in ast.walk(tree) if isinstance(node, ast.Dict) for key in node.keys if isinstance(key, ast.Constant)}
@@ -40,29 +40,29 @@ class Verbs(PackageCase):
         self.request = {verb["name"]: keys_in(verb["request"]) for verb in described if verb["record"]}
 
     def test_methods_send_keys_that_the_verbs_know(self):
-        asked = set()
         for name, function in methods().items():
             for verb, keys in sent_by(function).items():
                 if verb not in self.request:  # it has no table
                     continue
-                asked.add(verb)
                 known = set(self.request[verb]).union(*self.request[verb].values())
                 self.assertLessEqual(keys, known, f"Session.{name} sends what `{verb}` does not know")
-        self.assertIn("keep", asked | ({"keep"} - set(self.request)))
+
+    def options_of(self, verb):
+        """Of the command line, as Python writes them."""
+        text = self.expect(self.sabath.run("help", verb)).out.partition("\nOptions\n")[2]
+        return {option.replace("-", "_") for option in re.findall(r"^  (?:-\w, )?--([a-z-]+)", text, re.M)}
 
     def test_texts_of_methods_name_all_keys(self):
         """Of those that hand any key on: help(session.verify) lists them."""
         for name, function in methods().items():
-            variadic = [each.name for each in inspect.signature(function).parameters.values() if each.kind is each.VAR_KEYWORD]
-            if name not in self.request or not {"request", "options"}.intersection(variadic):
+            parameters = inspect.signature(function).parameters
+            if name not in self.request or not {"request", "options"}.intersection(parameters):
                 continue
-            taken = set(inspect.signature(function).parameters) | sent_by(function).get(name, set()) | LEFT_OUT
-            keys = set(self.request[name]) - taken - {key[:-1] for key in taken if key.endswith("_")}
-            named = set(re.findall(r"\w+", function.__doc__.partition("Keys: ")[2].partition(".")[0]))
-            missing, unknown = keys - named, named - set(self.request[name]) - {key + "_" for key in self.request[name]}
-            missing -= {key[:-1] for key in named}  # from_
-            self.assertFalse(missing or unknown,
-                             f"Session.{name}: its text says Keys: without {sorted(missing)}, with the unknown {sorted(unknown)}")  # fmt: skip
+            all_keys = self.options_of(name) if "options" in parameters else set(self.request[name])
+            text = re.sub(r"\([^)]*\)", "", function.__doc__.partition("Keys: ")[2])
+            named = {word.rstrip("_") for word in re.findall(r"\w+", text)}
+            left_out = {key.rstrip("_") for key in parameters} | sent_by(function).get(name, set()) | LEFT_OUT
+            self.assertEqual(named, all_keys - left_out, f"Session.{name}: the keys that its text names, and those of `{name}`")
 
     def test_a_method_is_made_of_the_description(self):
         self.one(size=1000)
