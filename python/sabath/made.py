@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import keyword
 import os
-from typing import Any, Callable, Dict, Iterator, List
+from typing import Any, Callable, Dict, Iterator
 
 from . import errors
 
@@ -22,9 +22,10 @@ def method(session: Any, name: str) -> Callable[..., Dict[str, Any]]:
         raise AttributeError(f"a session has no {name}, and {error}") from error
     if not known:
         raise AttributeError(f"a session has no {name}, and the library no verb {verb!r}")
-    (described,) = session.call("help", verb=verb)["verbs"]
+    (described,) = session.call("help", name=verb)["verbs"]
     fields = {field["key"] + "_" * keyword.iskeyword(field["key"]): field for field in described["request"]}
-    signature = inspect.Signature([*sorted(map(_parameter, fields, fields.values()), key=lambda each: each.kind), PROGRESS])
+    parameters = sorted(map(_parameter, fields, fields.values()), key=lambda each: (each.kind, each.default is None))
+    signature = inspect.Signature([*parameters, PROGRESS])
 
     def call(*arguments: Any, **request: Any) -> Dict[str, Any]:
         given = signature.bind(*arguments, **request).arguments
@@ -41,7 +42,7 @@ def method(session: Any, name: str) -> Callable[..., Dict[str, Any]]:
 
 def _parameter(name: str, field: Field) -> inspect.Parameter:
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD if "argument" in field else inspect.Parameter.KEYWORD_ONLY
-    return inspect.Parameter(name, kind, default=None)
+    return inspect.Parameter(name, kind, default=inspect.Parameter.empty if field.get("required") else None)
 
 
 def _lines(fields: Dict[str, Field]) -> Iterator[str]:
@@ -51,6 +52,7 @@ def _lines(fields: Dict[str, Field]) -> Iterator[str]:
 
 
 def _value(field: Field, value: Any) -> Any:
-    plain: Any = os.fspath(value) if isinstance(value, os.PathLike) else value
-    many: List[Any] = [plain] if isinstance(plain, str) else list(plain or ())
-    return [os.fspath(each) if isinstance(each, os.PathLike) else each for each in many] if field["list"] else plain
+    if isinstance(value, (list, tuple)):
+        return [os.fspath(each) if isinstance(each, os.PathLike) else each for each in value]
+    plain = os.fspath(value) if isinstance(value, os.PathLike) else value
+    return [plain] if field["list"] and plain is not None else plain

@@ -9,7 +9,7 @@ namespace sabath {
 namespace {
 
 struct HelpRequest {
-  std::string verb;
+  std::string name;
 };
 
 struct HelpRecord {
@@ -26,7 +26,7 @@ HelpRecord described_verbs(const std::string& name) {
 }
 
 HelpRecord help(Session&, const HelpRequest& request, EventSink&, std::stop_token) {
-  return described_verbs(request.verb);
+  return described_verbs(request.name);
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ template <>
 struct Described<HelpRequest> {
   using Of = HelpRequest;
   static constexpr Field table[] = {
-      SABATH_FIELD(verb, .help = "the verb to describe; none: all", .argument = "VERB"),
+      SABATH_FIELD(name, .help = "the verb to describe; none: all", .argument = "VERB"),
   };
 };
 
@@ -49,7 +49,7 @@ struct Described<HelpRecord> {
   };
 };
 
-Json record_of_help(const std::string& verb) { return record_json(described_verbs(verb)); }
+Json record_of_help(const std::string& name) { return record_json(described_verbs(name)); }
 
 extern constexpr LibraryVerb help_call = described<help>("help");
 

@@ -318,7 +318,7 @@ def use_verb(run, program, home, environment):
     done = subprocess.run([sys.executable, "-c", CALLS], cwd=home, env=library, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     called, signature, document = json.loads(done.stdout)
-    assert called == expected and signature == "(directory=None, *, min_size=None, progress=None)", (called, signature)
+    assert called == expected and signature == "(directory, *, min_size=None, progress=None)", (called, signature)
     assert "min_size: count, bytes: only files of this size" in document, document
 
 
