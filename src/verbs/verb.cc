@@ -7,17 +7,17 @@
 // One line a verb, in the order of their names.
 // clang-format off
 #define SABATH_VERBS(verb, described) \
-  verb("adopt", call_adopt) \
-  verb("apply", call_apply) \
-  verb("catalogue edit", call_catalogue_edit) \
-  verb("catalogue export", call_catalogue_export) \
-  verb("catalogue list", call_catalogue_list) \
-  verb("catalogue new", call_catalogue_new) \
-  verb("catalogue pin", call_catalogue_pin) \
-  verb("catalogue rm", call_catalogue_rm) \
-  verb("catalogue subscribe", call_catalogue_subscribe) \
-  verb("catalogue unsubscribe", call_catalogue_unsubscribe) \
-  verb("catalogue update", call_catalogue_update) \
+  described(adopt_call) \
+  described(apply_call) \
+  described(catalogue_edit_call) \
+  described(catalogue_export_call) \
+  described(catalogue_list_call) \
+  described(catalogue_new_call) \
+  described(catalogue_pin_call) \
+  described(catalogue_rm_call) \
+  described(catalogue_subscribe_call) \
+  described(catalogue_unsubscribe_call) \
+  described(catalogue_update_call) \
   verb("cite", call_cite) \
   verb("compare", call_compare) \
   verb("config", call_config) \
@@ -25,21 +25,21 @@
   verb("convert check", call_convert_check) \
   verb("doctor", call_doctor) \
   described(du_call) \
-  verb("export", call_export) \
-  verb("fair", call_fair) \
+  described(export_call) \
+  described(fair_call) \
   verb("fetch", call_fetch) \
   verb("fetchers", call_fetchers) \
-  verb("gc", call_gc) \
+  described(gc_call) \
   verb("hdf5 hash", call_hdf5_hash) \
   verb("hdf5 inspect", call_hdf5_inspect) \
   verb("hdf5 select", call_hdf5_select) \
   described(help_call) \
-  verb("import", call_import) \
+  described(import_call) \
   verb("infer", call_infer) \
   verb("info", call_info) \
   described(init_call) \
   verb("inspect", call_inspect) \
-  verb("keep", call_keep) \
+  described(keep_call) \
   verb("list", call_list) \
   verb("log", call_log) \
   verb("manifest create", call_manifest_create) \
@@ -51,22 +51,22 @@
   verb("path", call_path) \
   verb("plan", call_plan) \
   verb("report", call_report) \
-  verb("rm", call_remove) \
+  described(rm_call) \
   verb("run", call_run) \
   verb("sample", call_sample) \
   verb("search", call_search) \
   verb("serve", call_serve) \
   verb("stage", call_stage) \
-  verb("supporting", call_supporting) \
+  described(supporting_call) \
   verb("task", call_task) \
   verb("trust add", call_trust_add) \
   verb("trust list", call_trust_list) \
   verb("trust revoke", call_trust_revoke) \
-  verb("unkeep", call_unkeep) \
+  described(unkeep_call) \
   verb("unstage", call_unstage) \
   verb("verify", call_verify) \
   verb("view", call_view) \
-  verb("want", call_want) \
+  described(want_call) \
   verb("where", call_where) \
 // clang-format on
 

@@ -44,8 +44,8 @@ void tell(const Context& context, const VerifiedAsset& asset) {
     result = fmt::format("{}, {} missing", counted(chunks, "bad chunk"), counted(asset.missing, "file"));
     if (asset.repaired.empty())
       context.say(
-          fmt::format("hint: bad content was put aside; sabath verify --repair, or sabath fetch {}, gets again "
-                      "what lacks",
+          fmt::format("hint: bad content was put aside; sabath verify --repair, or sabath fetch {}, gets the "
+                      "missing files again",
                       name.empty() ? "NAME" : name));
   }
   if (asset.remembered > 0)
