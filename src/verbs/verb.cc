@@ -18,7 +18,7 @@
   described(catalogue_subscribe_call) \
   described(catalogue_unsubscribe_call) \
   described(catalogue_update_call) \
-  verb("cite", call_cite) \
+  described(cite_call) \
   verb("compare", call_compare) \
   verb("config", call_config) \
   verb("convert", call_convert) \
@@ -27,8 +27,8 @@
   described(du_call) \
   described(export_call) \
   described(fair_call) \
-  verb("fetch", call_fetch) \
-  verb("fetchers", call_fetchers) \
+  described(fetch_call) \
+  described(fetchers_call) \
   described(gc_call) \
   verb("hdf5 hash", call_hdf5_hash) \
   verb("hdf5 inspect", call_hdf5_inspect) \
@@ -36,11 +36,11 @@
   described(help_call) \
   described(import_call) \
   verb("infer", call_infer) \
-  verb("info", call_info) \
+  described(info_call) \
   described(init_call) \
   verb("inspect", call_inspect) \
   described(keep_call) \
-  verb("list", call_list) \
+  described(list_call) \
   verb("log", call_log) \
   verb("manifest create", call_manifest_create) \
   verb("manifest diff", call_manifest_diff) \
@@ -48,26 +48,26 @@
   verb("manifest show", call_manifest_show) \
   verb("manifest verify", call_manifest_verify) \
   verb("metrics", call_metrics) \
-  verb("path", call_path) \
-  verb("plan", call_plan) \
+  described(path_call) \
+  described(plan_call) \
   verb("report", call_report) \
   described(rm_call) \
   verb("run", call_run) \
   verb("sample", call_sample) \
-  verb("search", call_search) \
+  described(search_call) \
   verb("serve", call_serve) \
-  verb("stage", call_stage) \
+  described(stage_call) \
   described(supporting_call) \
   verb("task", call_task) \
   verb("trust add", call_trust_add) \
   verb("trust list", call_trust_list) \
   verb("trust revoke", call_trust_revoke) \
   described(unkeep_call) \
-  verb("unstage", call_unstage) \
+  described(unstage_call) \
   verb("verify", call_verify) \
-  verb("view", call_view) \
+  described(view_call) \
   described(want_call) \
-  verb("where", call_where) \
+  described(where_call) \
 // clang-format on
 
 namespace sabath {
