@@ -19,7 +19,7 @@
   verb("catalogue unsubscribe", call_catalogue_unsubscribe) \
   verb("catalogue update", call_catalogue_update) \
   verb("cite", call_cite) \
-  verb("compare", call_compare) \
+  described(compare_call) \
   verb("config", call_config) \
   verb("convert", call_convert) \
   verb("convert check", call_convert_check) \
@@ -40,27 +40,27 @@
   verb("inspect", call_inspect) \
   verb("keep", call_keep) \
   verb("list", call_list) \
-  verb("log", call_log) \
+  described(log_call) \
   verb("manifest create", call_manifest_create) \
   verb("manifest diff", call_manifest_diff) \
   verb("manifest export", call_manifest_export) \
   verb("manifest show", call_manifest_show) \
   verb("manifest verify", call_manifest_verify) \
-  verb("metrics", call_metrics) \
+  described(metrics_call) \
   verb("path", call_path) \
   verb("plan", call_plan) \
   verb("report", call_report) \
   verb("rm", call_remove) \
   verb("run", call_run) \
-  verb("sample", call_sample) \
+  described(sample_call) \
   verb("search", call_search) \
   verb("serve", call_serve) \
   verb("stage", call_stage) \
   verb("supporting", call_supporting) \
   verb("task", call_task) \
-  verb("trust add", call_trust_add) \
-  verb("trust list", call_trust_list) \
-  verb("trust revoke", call_trust_revoke) \
+  described(trust_add_call) \
+  described(trust_list_call) \
+  described(trust_revoke_call) \
   verb("unkeep", call_unkeep) \
   verb("unstage", call_unstage) \
   verb("verify", call_verify) \
