@@ -32,7 +32,7 @@ Option option_of(const Field& field, void* request) {
   if (field.argument.empty()) option.value = field.value.empty() ? field.all_words() : field.value;
   option.help = field.help;
   option.rest = is_rest(field);
-  option.repeats = field.type->is_list && !option.rest;
+  option.repeats = (field.type->is_list || field.type->repeats) && !option.rest;
   option.required = field.required;
   option.set = [&field, names = option.names, at = field.at(request)](const std::string& text) {
     field.type->parse(field, names, text, at);

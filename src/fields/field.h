@@ -23,6 +23,7 @@ struct FieldType {
   void (*parse)(const Field&, const std::string& option, const std::string& text, void* at) = nullptr;
   void (*write)(const Field&, const void* at, Json& into) = nullptr;  // nullptr: stands in requests only
   bool is_list = false;
+  bool repeats = false;         // the option of an object of names: each time another member
   std::string_view words = {};  // "dataset|model|workflow": of an enumeration
 };
 

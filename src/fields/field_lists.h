@@ -86,7 +86,7 @@ struct TypeOf<std::map<std::string, T>> {
     add(parse_pair(option, text), at);
   }
   static constexpr FieldType type{
-      .name = "object of texts", .read = read, .parse = parse, .write = TypeOfPairs<Pairs>::write};
+      .name = "object of texts", .read = read, .parse = parse, .write = TypeOfPairs<Pairs>::write, .repeats = true};
 };
 
 // Of what SABATH_VALUE gives: a value that the record has; nullptr: there is none.

@@ -29,9 +29,14 @@ void write_fields(Fields fields, const void* object, Json& into) {
   }
 }
 
+void write_record(Fields fields, const void* object, Json& into) {
+  into = Json{{"schema", 1}};
+  write_fields(fields, object, into);
+}
+
 Json write_record(Fields fields, const void* object) {
-  Json json{{"schema", 1}};
-  write_fields(fields, object, json);
+  Json json;
+  write_record(fields, object, json);
   return json;
 }
 

@@ -21,8 +21,8 @@
   verb("cite", call_cite) \
   described(compare_call) \
   verb("config", call_config) \
-  verb("convert", call_convert) \
-  verb("convert check", call_convert_check) \
+  described(convert_call) \
+  described(convert_check_call) \
   verb("doctor", call_doctor) \
   described(du_call) \
   verb("export", call_export) \
@@ -34,7 +34,7 @@
   verb("hdf5 inspect", call_hdf5_inspect) \
   verb("hdf5 select", call_hdf5_select) \
   verb("import", call_import) \
-  verb("infer", call_infer) \
+  described(infer_call) \
   verb("info", call_info) \
   described(init_call) \
   verb("inspect", call_inspect) \
@@ -57,7 +57,7 @@
   verb("serve", call_serve) \
   verb("stage", call_stage) \
   verb("supporting", call_supporting) \
-  verb("task", call_task) \
+  described(task_call) \
   described(trust_add_call) \
   described(trust_list_call) \
   described(trust_revoke_call) \
