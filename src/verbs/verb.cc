@@ -49,9 +49,9 @@
   described(metrics_call) \
   verb("path", call_path) \
   verb("plan", call_plan) \
-  verb("report", call_report) \
+  described(report_call) \
   verb("rm", call_remove) \
-  verb("run", call_run) \
+  described(run_call) \
   described(sample_call) \
   verb("search", call_search) \
   verb("serve", call_serve) \

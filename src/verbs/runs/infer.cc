@@ -313,7 +313,7 @@ struct Described<InferRequest> {
 
 std::string to_json(const InferRecord& record) { return record_text(record); }
 
-extern constexpr LibraryVerb infer_call = described<static_cast<InferRecord (*)(
-    Session&, const InferRequest&, EventSink&, std::stop_token)>(infer)>("infer");
+extern constexpr LibraryVerb infer_call =
+    described<static_cast<InferRecord (*)(Session&, const InferRequest&, EventSink&, std::stop_token)>(infer)>("infer");
 
 }  // namespace sabath
