@@ -70,6 +70,7 @@ struct WordsOf;
 [[nodiscard]] std::optional<std::string> read_word(const Field& field, JsonObject& request);
 void check_word_of(const Field& field, const std::string& text, std::string_view what);
 void write_text(std::string_view text, Json& into);
+[[nodiscard]] std::string shown_text(const Field& field, std::string_view text);  // as `printable_max` has it
 
 template <typename E>
 requires std::is_enum_v<E>

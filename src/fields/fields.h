@@ -21,7 +21,8 @@
 
 namespace sabath {
 
-[[nodiscard]] Json write_record(Fields fields, const void* object);    // {"schema": 1, ...}: what `--json` prints
+[[nodiscard]] Json write_record(Fields fields, const void* object);  // {"schema": 1, ...}: what `--json` prints
+void write_record(Fields fields, const void* object, Json& into);
 [[nodiscard]] std::string text_of(Fields fields, const void* object);  // the same, on one line
 
 // For programs and the documents: an object for each field, with the fields that it has itself.
@@ -45,6 +46,20 @@ template <IsDescribed T>
 [[nodiscard]] std::string record_text(const T& record) {
   return text_of(Described<T>::table, &record);
 }
+
+// Of what SABATH_VALUE gives: the record of another verb, with its schema; nullptr: there is none.
+template <IsDescribed T>
+struct WholeRecord {
+  const T* record = nullptr;
+};
+template <IsDescribed T>
+struct TypeOf<WholeRecord<T>> {
+  static Fields fields() { return Described<T>::table; }
+  static void write(const Field&, const void* at, Json& into) {
+    if (const T* const record = static_cast<const WholeRecord<T>*>(at)->record) write_record(fields(), record, into);
+  }
+  static constexpr FieldType type{.name = "object", .fields = fields, .write = write};
+};
 
 // One value as it stands in a record: an object of a list that is written element by element.
 template <IsDescribed T, typename J = Json>

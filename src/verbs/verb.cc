@@ -19,10 +19,10 @@
   described(catalogue_unsubscribe_call) \
   described(catalogue_update_call) \
   described(cite_call) \
-  verb("compare", call_compare) \
+  described(compare_call) \
   verb("config", call_config) \
-  verb("convert", call_convert) \
-  verb("convert check", call_convert_check) \
+  described(convert_call) \
+  described(convert_check_call) \
   verb("doctor", call_doctor) \
   described(du_call) \
   described(export_call) \
@@ -35,33 +35,33 @@
   verb("hdf5 select", call_hdf5_select) \
   described(help_call) \
   described(import_call) \
-  verb("infer", call_infer) \
+  described(infer_call) \
   described(info_call) \
   described(init_call) \
   verb("inspect", call_inspect) \
   described(keep_call) \
   described(list_call) \
-  verb("log", call_log) \
+  described(log_call) \
   verb("manifest create", call_manifest_create) \
   verb("manifest diff", call_manifest_diff) \
   verb("manifest export", call_manifest_export) \
   verb("manifest show", call_manifest_show) \
   verb("manifest verify", call_manifest_verify) \
-  verb("metrics", call_metrics) \
+  described(metrics_call) \
   described(path_call) \
   described(plan_call) \
-  verb("report", call_report) \
+  described(report_call) \
   described(rm_call) \
-  verb("run", call_run) \
-  verb("sample", call_sample) \
+  described(run_call) \
+  described(sample_call) \
   described(search_call) \
   verb("serve", call_serve) \
   described(stage_call) \
   described(supporting_call) \
-  verb("task", call_task) \
-  verb("trust add", call_trust_add) \
-  verb("trust list", call_trust_list) \
-  verb("trust revoke", call_trust_revoke) \
+  described(task_call) \
+  described(trust_add_call) \
+  described(trust_list_call) \
+  described(trust_revoke_call) \
   described(unkeep_call) \
   described(unstage_call) \
   verb("verify", call_verify) \
