@@ -30,17 +30,18 @@ struct Field {
   const FieldType* type = nullptr;
   void* (*at)(void* object) = nullptr;
   std::string_view help = {};
-  std::string_view unit = {};          // "bytes": a request may say "10M"
-  std::string_view words = {};         // "train|infer": it is one of these
-  std::uint64_t maximum = UINT64_MAX;  // of a whole number
-  bool required = false;               // of a request
-  bool null_if_empty = false;          // of a record: "", 0, an empty list or object is written as null
-  bool absent_if_empty = false;        // of a record: the key is left out where the value would be null
-  bool hidden = false;                 // the library's alone: no option
-  char letter = 0;                     // on the command line: -n
-  std::string_view option = {};        // empty: the key, with dashes
-  std::string_view value = {};         // "FILE"
-  std::string_view argument = {};      // "NAME": no option, but an argument
+  std::string_view unit = {};                     // "bytes": a request may say "10M"
+  std::string_view words = {};                    // "train|infer": it is one of these
+  std::uint64_t maximum = UINT64_MAX;             // of a whole number
+  bool required = false;                          // of a request
+  bool null_if_empty = false;                     // of a record: "", 0, an empty list or object is written as null
+  bool absent_if_empty = false;                   // of a record: the key is left out where the value would be null
+  bool (*only_if)(const void* object) = nullptr;  // of a record: the key is left out where this is false; SABATH_IF
+  bool hidden = false;                            // the library's alone: no option
+  char letter = 0;                                // on the command line: -n
+  std::string_view option = {};                   // empty: the key, with dashes
+  std::string_view value = {};                    // "FILE"
+  std::string_view argument = {};                 // "NAME": no option, but an argument
   void (*compute)(const Field&, const void* object,
                   Json& into) = nullptr;  // of a record: SABATH_VALUE; then without `at`
 

@@ -22,6 +22,7 @@ void read_fields(Fields fields, JsonObject& request, void* object) {
 void write_fields(Fields fields, const void* object, Json& into) {
   if (into.is_null()) into = Json::object();
   for (const Field& field : fields) {
+    if (field.only_if != nullptr && !field.only_if(object)) continue;
     Json value;
     field.write(object, value);
     if (!field.absent_if_empty || !value.is_null()) into[std::string(field.key)] = std::move(value);
@@ -44,7 +45,7 @@ Json description_of(const Field& field) {
   if (!field.all_words().empty()) one["words"] = field.all_words();
   if (field.required) one["required"] = true;
   if (field.null_if_empty) one["null"] = true;
-  if (field.absent_if_empty) one["absent"] = true;
+  if (field.absent_if_empty || field.only_if != nullptr) one["absent"] = true;
   if (field.type->fields != nullptr) one["fields"] = description_of(field.type->fields());
   return one;
 }

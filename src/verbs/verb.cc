@@ -20,32 +20,32 @@
   verb("catalogue update", call_catalogue_update) \
   verb("cite", call_cite) \
   verb("compare", call_compare) \
-  verb("config", call_config) \
+  described(config_call) \
   verb("convert", call_convert) \
   verb("convert check", call_convert_check) \
-  verb("doctor", call_doctor) \
+  described(doctor_call) \
   described(du_call) \
   verb("export", call_export) \
   verb("fair", call_fair) \
   verb("fetch", call_fetch) \
   verb("fetchers", call_fetchers) \
   verb("gc", call_gc) \
-  verb("hdf5 hash", call_hdf5_hash) \
-  verb("hdf5 inspect", call_hdf5_inspect) \
-  verb("hdf5 select", call_hdf5_select) \
+  described(hdf5_hash_call) \
+  described(hdf5_inspect_call) \
+  described(hdf5_select_call) \
   verb("import", call_import) \
   verb("infer", call_infer) \
   verb("info", call_info) \
   described(init_call) \
-  verb("inspect", call_inspect) \
+  described(inspect_call) \
   verb("keep", call_keep) \
   verb("list", call_list) \
   verb("log", call_log) \
-  verb("manifest create", call_manifest_create) \
-  verb("manifest diff", call_manifest_diff) \
-  verb("manifest export", call_manifest_export) \
-  verb("manifest show", call_manifest_show) \
-  verb("manifest verify", call_manifest_verify) \
+  described(manifest_create_call) \
+  described(manifest_diff_call) \
+  described(manifest_export_call) \
+  described(manifest_show_call) \
+  described(manifest_verify_call) \
   verb("metrics", call_metrics) \
   verb("path", call_path) \
   verb("plan", call_plan) \
@@ -54,7 +54,7 @@
   verb("run", call_run) \
   verb("sample", call_sample) \
   verb("search", call_search) \
-  verb("serve", call_serve) \
+  described(serve_call) \
   verb("stage", call_stage) \
   verb("supporting", call_supporting) \
   verb("task", call_task) \
@@ -63,7 +63,7 @@
   verb("trust revoke", call_trust_revoke) \
   verb("unkeep", call_unkeep) \
   verb("unstage", call_unstage) \
-  verb("verify", call_verify) \
+  described(verify_call) \
   verb("view", call_view) \
   verb("want", call_want) \
   verb("where", call_where) \
