@@ -122,6 +122,20 @@ void TypeOf<std::string_view>::write(const Field& field, const void* at, Json& i
   if (!field.null_if_empty || !text.empty()) into = shown_text(field, text);
 }
 
+void TypeOf<Sha256>::read(const Field& field, JsonObject& request, void* at) {
+  const auto text = read_text(field, request);
+  if (!text) return;
+  const auto digest = Sha256::try_parse(*text);
+  if (!digest) request.fail(field.key, "is not a SHA-256 in hexadecimal digits");
+  value_at<Sha256>(at) = *digest;
+}
+
+void TypeOf<Sha256>::parse(const Field&, const std::string& option, const std::string& text, void* at) {
+  const auto digest = Sha256::try_parse(text);
+  if (!digest) throw Error(FailureKind::usage, option + " is not a SHA-256 in hexadecimal digits");
+  value_at<Sha256>(at) = *digest;
+}
+
 void TypeOf<Sha256>::write(const Field&, const void* at, Json& into) {
   into = static_cast<const Sha256*>(at)->prefixed();
 }

@@ -78,6 +78,8 @@ template <IsDescribed T, typename J = Json>
     .key = KEY, .type = &::sabath::type_of<decltype((std::declval<Of&>().NAME))>,                          \
     .at = [](void* object) -> void* { return &static_cast<Of*>(object)->NAME; } __VA_OPT__(, ) __VA_ARGS__ \
   }
+// `.only_if = SABATH_IF(FUNCTION)`: it takes a const Of&, a name or a lambda as below.
+#define SABATH_IF(FUNCTION) [](const void* object) -> bool { return (FUNCTION)(*static_cast<const Of*>(object)); }
 // A key of a record whose value a function gives: FUNCTION takes a const Of&. A name, or a lambda without a capture (in
 // a .cc only; in parentheses where it has commas outside of brackets).
 #define SABATH_VALUE(KEY, FUNCTION, ...)                                                                    \

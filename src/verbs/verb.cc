@@ -20,33 +20,33 @@
   described(catalogue_update_call) \
   described(cite_call) \
   described(compare_call) \
-  verb("config", call_config) \
+  described(config_call) \
   described(convert_call) \
   described(convert_check_call) \
-  verb("doctor", call_doctor) \
+  described(doctor_call) \
   described(du_call) \
   described(export_call) \
   described(fair_call) \
   described(fetch_call) \
   described(fetchers_call) \
   described(gc_call) \
-  verb("hdf5 hash", call_hdf5_hash) \
-  verb("hdf5 inspect", call_hdf5_inspect) \
-  verb("hdf5 select", call_hdf5_select) \
+  described(hdf5_hash_call) \
+  described(hdf5_inspect_call) \
+  described(hdf5_select_call) \
   described(help_call) \
   described(import_call) \
   described(infer_call) \
   described(info_call) \
   described(init_call) \
-  verb("inspect", call_inspect) \
+  described(inspect_call) \
   described(keep_call) \
   described(list_call) \
   described(log_call) \
-  verb("manifest create", call_manifest_create) \
-  verb("manifest diff", call_manifest_diff) \
-  verb("manifest export", call_manifest_export) \
-  verb("manifest show", call_manifest_show) \
-  verb("manifest verify", call_manifest_verify) \
+  described(manifest_create_call) \
+  described(manifest_diff_call) \
+  described(manifest_export_call) \
+  described(manifest_show_call) \
+  described(manifest_verify_call) \
   described(metrics_call) \
   described(path_call) \
   described(plan_call) \
@@ -55,7 +55,7 @@
   described(run_call) \
   described(sample_call) \
   described(search_call) \
-  verb("serve", call_serve) \
+  described(serve_call) \
   described(stage_call) \
   described(supporting_call) \
   described(task_call) \
@@ -64,7 +64,7 @@
   described(trust_revoke_call) \
   described(unkeep_call) \
   described(unstage_call) \
-  verb("verify", call_verify) \
+  described(verify_call) \
   described(view_call) \
   described(want_call) \
   described(where_call) \
