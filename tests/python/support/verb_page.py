@@ -17,7 +17,6 @@ same for programs, and so does the verb `help`.
 - Every record begins with `schema`, which is 1, and ends with `exit`, the code of the command ([exit-codes.md](exit-codes.md)).
   A value that is not there is `null`; a key that "may be absent" is left out then.
 """
-LATER = "Verbs whose tables are not made yet: {}.\n"
 EXIT = "the exit code"  # the help of the `exit` that all records have
 
 
@@ -75,8 +74,5 @@ def section(verb):
 
 def verb_page(record):
     """`record`: that of `sabath help --json`."""
-    verbs = [verb["name"] for verb in record["verbs"] if verb["record"]]
-    later = [f"`{verb['name']}`" for verb in record["verbs"] if not verb["record"]]
-    links = ", ".join(f"[{name}](#{name.replace(' ', '-')})" for name in verbs)
-    parts = [f"{HEAD}\n{links}.\n", *([LATER.format(", ".join(later))] if later else [])]
-    return "\n".join(parts + [section(verb) for verb in record["verbs"] if verb["record"]])
+    links = ", ".join(f"[{verb['name']}](#{verb['name'].replace(' ', '-')})" for verb in record["verbs"])
+    return "\n".join([f"{HEAD}\n{links}.\n", *map(section, record["verbs"])])
