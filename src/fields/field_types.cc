@@ -198,6 +198,7 @@ Json& append_to(Json& list) { return list.emplace_back(); }
 
 std::optional<std::uint64_t> read_count(const Field& field, JsonObject& request, std::uint64_t maximum) {
   maximum = std::min(maximum, field.maximum);
+  if (field.required) static_cast<void>(request.require(field.key));
   const auto count = field.unit == "bytes" ? request.try_size(field.key) : request.try_uint(field.key);
   if (count && *count > maximum) request.fail(field.key, fmt::format("is more than {}", maximum));
   return count;

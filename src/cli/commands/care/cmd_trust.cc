@@ -38,7 +38,7 @@ int add(Context& context, TrustAddRequest& request) {
   RunDisplay display(context);
   const TrustAddRecord record = add_trust(session, request, display, context.stop);
   if (context.presentation.json) {
-    context.out.begin_record(to_json(record));
+    context.out.record_text(to_json(record));
     return record.exit;
   }
   context.say(record.about + (record.trusted.empty() ? "needs no trust" : "is trusted from now on"));

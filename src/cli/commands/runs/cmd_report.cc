@@ -28,7 +28,7 @@ int run(Context& context, ReportRequest& request) {
   Session session(context.configuration.session, context.ranks);
   const ReportRecord record = report(session, request, *context.make_progress(), context.stop);
   for (const ExpectationResult& result : record.expectations) context.say(line_of(result));
-  if (json) context.out.begin_record(to_json(record));
+  if (json) context.out.record_text(to_json(record));
   return record.exit;
 }
 

@@ -32,7 +32,7 @@ std::string script_of(const RunForecast& forecast, const ForeseenRun& run) {
 
 int show(Context& context, const RunForecast& forecast) {
   if (context.presentation.json) {
-    context.out.begin_record(to_json(forecast));
+    context.out.record_text(to_json(forecast));
     return forecast.exit;
   }
   std::string text;
@@ -63,7 +63,7 @@ int run(Context& context, const RunAsked& asked) {
   if (asked.dry_run) return show(context, foresee(session, request, display, context.stop));
   const RunsRecord record = sabath::run(session, request, display, context.stop);
   if (context.presentation.json) {
-    context.out.begin_record(to_json(record));
+    context.out.record_text(to_json(record));
   } else {
     context.out.print(record.path.string() + "\n");
   }
