@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""HACKING.md says that a metric format, an exporter, a fetcher and a verb are one file and one line each. Here they are, in a copy
+"""HACKING.md says that a metric format, an exporter, a fetcher, a data format and a verb are one file and one line each. Here they are, in a copy
 of the tree, which is built and used. By hand, because it builds the program: scripts/test --part extend."""
 
 import hashlib
@@ -118,11 +118,32 @@ constexpr Verb echo_verb{"echo", "say a word again", "sabath echo hello   hello"
 }  // namespace sabath::cli
 """
 
+INSPECT_FORMAT = """#include "formats/inspect/inspect_format.h"
+
+namespace sabath {
+namespace {
+
+bool is_slate(const DataFile& file) { return file.begin().starts_with("SLATE"); }
+
+void read_slate(const DataFile& file, InspectRecord& record) {
+  record.metadata.emplace_back("length", std::to_string(file.bytes()));
+}
+
+}  // namespace
+
+extern constexpr InspectFormat slate_inspected{
+    .name = "slate", .endings = ".slate", .is = is_slate, .read = read_slate};
+
+}  // namespace sabath
+"""
+
 # The new file, its text; the file with the table, the line there before which the new one stands, and the new line.
 ADDITIONS = (
     ("src/metrics/abacus.cc", METRIC_FORMAT, "src/metrics/formats.cc", "  NAME(csv)", "  NAME(abacus) \\"),
     ("src/report/markdown_export.cc", EXPORTER, "src/report/exporters.cc", "  NAME(csv) ", "  NAME(markdown) \\"),
     ("fetchers/letters/letters.cc", FETCHER, "fetchers/all.cc", "  NAME(command)", "  NAME(letters) \\"),
+    ("src/formats/inspect/slate_inspect.cc", INSPECT_FORMAT, "src/formats/inspect/inspect_formats.cc", "  NAME(npy)",
+     "  NAME(slate) \\"),
     ("src/cli/commands/care/cmd_echo.cc", VERB, "src/cli/verbs.h", "  NAME(help)", "  NAME(echo) \\"),
 )
 
@@ -186,6 +207,10 @@ def use(program, home):
     record = json.loads(run("fetch", "--json", home / "magic.json"))
     assert (pathlib.Path(record["assets"][0]["path"]) / "word.txt").read_text() == "abracadabra", record
 
+    (home / "a.slate").write_text("SLATE 1")
+    record = json.loads(run("inspect", "--json", "a.slate"))
+    assert (record["format"], record["metadata"]) == ("slate", {"length": "7"}), record
+
     assert run("echo", "hello") == "hello\n"
     assert "say a word again" in run("--help")
 
@@ -197,7 +222,7 @@ def main():
         extend(place / "tree")
         (place / "home").mkdir()
         use(build(place / "tree"), place / "home")
-    print("extend: a metric format, an exporter, a fetcher and a verb, each one file and one line")
+    print("extend: a metric format, an exporter, a fetcher, a data format and a verb, each one file and one line")
 
 
 if __name__ == "__main__":
