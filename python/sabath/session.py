@@ -78,7 +78,7 @@ class Session:
         return self._work(verb, request)
 
     def __getattr__(self, name: str) -> Callable[..., Record]:
-        """A verb that has no method below: session.gc(max_size="10G"), session.manifest_create("directory")."""
+        """A verb that has no method below: session.gc(max_size="10G"), session.trust_list()."""
         if name.startswith("_"):
             raise AttributeError(name)
         return made.method(self, name)

@@ -67,7 +67,7 @@ class Verbs(PackageCase):
         self.session.fetch("one")
         record = self.session.du("one")
         self.assertEqual(record["assets"][0]["name"], "one")
-        self.assertEqual(self.session.du(names=["one"]), record)
+        self.assertEqual(self.session.du(names=["one"])["assets"], record["assets"])
         self.assertEqual(str(inspect.signature(self.session.du)), "(names=None, *, progress=None)")
         text = pydoc.plaintext.document(self.session.du)
         for part in ("du(names=None", "names: list of text: the space of this asset", "view_bytes: count, bytes: "):
@@ -79,8 +79,10 @@ class Verbs(PackageCase):
 
     def test_a_name_of_two_words_and_a_path(self):
         place(self.home / "tree/a.bin", b"a")
-        record = self.session.manifest_create(path=self.home / "tree")
+        record = self.session.manifest_create(self.home / "tree", output=self.home / "m")
         self.assertEqual(record["files"], 1)
+        with self.assertRaisesRegex(TypeError, "missing a required argument: 'output'"):
+            self.session.manifest_create(self.home / "tree")
         with self.assertRaises(sabath.UsageError):
             self.session.gc(max_size="much")
 
