@@ -26,10 +26,21 @@ std::string names_of(const Field& field) {
   return (field.letter == 0 ? "" : std::string{'-', field.letter, ','}) + "--" + name;
 }
 
+// What stands behind the option in help: a flag has nothing there.
+std::string_view value_name_of(const Field& field) {
+  if (!field.argument.empty()) return "";
+  if (!field.value.empty()) return field.value;
+  if (!field.all_words().empty()) return field.all_words();
+  const std::string_view type = field.type->name;
+  if (type == "flag") return "";
+  if (field.unit == "bytes") return "SIZE";
+  return type == "count" ? "N" : type == "seconds" ? "TIME" : type == "path" ? "FILE" : "VALUE";
+}
+
 Option option_of(const Field& field, void* request) {
   Option option;
   option.names = names_of(field);
-  if (field.argument.empty()) option.value = field.value.empty() ? field.all_words() : field.value;
+  option.value = value_name_of(field);
   option.help = field.help;
   option.rest = is_rest(field);
   option.repeats = (field.type->is_list || field.type->repeats) && !option.rest;

@@ -45,7 +45,7 @@ struct Field {
   bool hidden = false;                            // the library's alone: no option
   char letter = 0;                                // on the command line: -n
   std::string_view option = {};                   // empty: the key, with dashes
-  std::string_view value = {};                    // "FILE"; empty: the words
+  std::string_view value = {};                    // "FILE"; empty: the words, or as the type says
   std::string_view argument = {};  // "NAME": no option, but an argument; "-- NAME": all that stands after "--"
   std::string_view (*find_words)() = nullptr;  // instead of `words`, where only a function has them
   void (*compute)(const Field&, const void* object,
