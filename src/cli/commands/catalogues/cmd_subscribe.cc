@@ -111,6 +111,7 @@ constexpr Verb catalogue_list_verb{
     .name = "catalogue list",
     .summary = "show the subscribed catalogues",
     .examples = "sabath catalogue list              name, recipes, version, URL",
+    .details = "",
     .declare = cmd_subscribe::declare_list,
 };
 
