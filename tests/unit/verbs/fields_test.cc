@@ -106,17 +106,17 @@ struct Described<Tray> {
   static constexpr Field table[] = {SABATH_FIELD(best), SABATH_FIELD(tins)};
 };
 
-struct Jar {
+struct Crock {
   bool sealed = false;
   std::optional<Sha256> seal;
 };
 
 template <>
-struct Described<Jar> {
-  using Of = Jar;
+struct Described<Crock> {
+  using Of = Crock;
   static constexpr Field table[] = {
       SABATH_FIELD(sealed),
-      SABATH_FIELD(seal, .only_if = SABATH_IF([](const Of& jar) { return jar.sealed; })),
+      SABATH_FIELD(seal, .only_if = SABATH_IF([](const Of& crock) { return crock.sealed; })),
   };
 };
 
@@ -219,13 +219,13 @@ TEST(Fields, WordsObjectsAndGivenValues) {
 }
 
 TEST(Fields, StandInSomeRecordsOnly) {
-  EXPECT_EQ(record_text(Jar{}), R"({"schema":1,"sealed":false})");
-  EXPECT_EQ(record_text(Jar{true, std::nullopt}), R"({"schema":1,"sealed":true,"seal":null})");
+  EXPECT_EQ(record_text(Crock{}), R"({"schema":1,"sealed":false})");
+  EXPECT_EQ(record_text(Crock{true, std::nullopt}), R"({"schema":1,"sealed":true,"seal":null})");
   const std::string digits(64, 'a');
-  const Jar jar = read<Jar>(R"({"sealed": true, "seal": ")" + digits + R"("})");
-  EXPECT_EQ(record_text(jar), R"({"schema":1,"sealed":true,"seal":"sha256:)" + digits + R"("})");
-  EXPECT_THROW(static_cast<void>(read<Jar>(R"({"seal": "abc"})")), Error);
-  EXPECT_TRUE(description_of(Described<Jar>::table)[1].at("absent"));
+  const Crock crock = read<Crock>(R"({"sealed": true, "seal": ")" + digits + R"("})");
+  EXPECT_EQ(record_text(crock), R"({"schema":1,"sealed":true,"seal":"sha256:)" + digits + R"("})");
+  EXPECT_THROW(static_cast<void>(read<Crock>(R"({"seal": "abc"})")), Error);
+  EXPECT_TRUE(description_of(Described<Crock>::table)[1].at("absent"));
 }
 
 TEST(Fields, ADescriptionHasTheDefaultsOfARequest) {
