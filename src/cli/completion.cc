@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/groups.h"
 #include "sabath/error.h"
 
 namespace sabath::cli {
@@ -164,6 +165,9 @@ class Walk {
       found_.asset = what == "MODEL" ? Asset::model : what == "DATASET" ? Asset::dataset : Asset::any;
     } else if (what == "COMMAND") {
       add_verbs("");
+      for (const VerbGroup& group : verb_groups()) add(std::string(group.word), std::string(group.title));
+      add("all", "every command");
+      add("variables", "those of the environment");
     }
   }
 

@@ -16,9 +16,11 @@ std::vector<const Verb*> all_verbs() {
   static std::deque<Verb> described;
   for (const LibraryVerb& verb : library_verbs()) {
     if (verb.text.summary.empty() || std::ranges::find(all, verb.name, &Verb::name) != all.end()) continue;
-    const auto& [summary, examples, details] = verb.text;
-    described.push_back(
-        {.name = verb.name, .summary = summary, .examples = examples, .details = details, .library = &verb});
+    described.push_back({.name = verb.name,
+                         .summary = verb.text.summary,
+                         .examples = verb.text.examples,
+                         .details = verb.text.details,
+                         .library = &verb});
     all.push_back(&described.back());
   }
   return all;
