@@ -133,8 +133,11 @@ std::string first_screen(std::span<const Verb* const> verbs, std::size_t width) 
   }
   std::string text;
   for (const VerbGroup& group : verb_groups()) {
-    text += wrap(fmt::format("{} (all of it: sabath help {})", group.title, group.word), width, "");
-    text += table_of(daily_rows(group, verbs), column, width) + "\n";
+    const std::vector<Row> rows = daily_rows(group, verbs);
+    const bool all = rows.size() == verbs_of(group, verbs).size();
+    text += wrap(all ? std::string(group.title) : fmt::format("{} (more: sabath help {})", group.title, group.word),
+                 width, "");
+    text += table_of(rows, column, width) + "\n";
   }
   return text;
 }

@@ -240,9 +240,9 @@ TEST(Groups, HaveEachVerbOnce) {
   EXPECT_EQ(verbs_of(verb_groups().back(), two).size(), 0U);
 }
 
-// On a terminal of 80 columns each command of the first screen is one line.
+// On a terminal of 100 columns each command of the first screen is one line.
 TEST(Groups, AreAShortFirstScreen) {
-  std::istringstream lines(help_of_program(verbs(), 80));
+  std::istringstream lines(help_of_program(verbs(), 100));
   std::size_t commands = 0, options = 0;
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with("Options")) options = 1;
