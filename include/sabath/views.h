@@ -42,7 +42,7 @@ enum class ViewLayout {
 struct ViewRequest {
   std::string name;                         // an asset, or a root as "sha256:<hex>"
   std::optional<std::filesystem::path> to;  // a new directory outside the store; absent: in the store
-  ViewFiles files = ViewFiles::copies;      // of the tree outside the store
+  std::optional<ViewFiles> files = {};      // of the tree outside the store; absent: copies
   ViewLayout layout = ViewLayout::files;    // hub: `to` is a cache, which may have other repositories
   std::string repository = {};              // with hub: "[datasets/]OWNER/NAME" for a tree that no hub gave
 };

@@ -32,10 +32,9 @@ int perform(Context& context, Request request,
             void (*print)(Context&, const typename VerbFunction<decltype(function)>::Record&)) {
   if constexpr (requires { request.environment; }) request.environment = context.environment;
   Session session(context.configuration.session, context.ranks);
-  const auto progress = context.make_progress();
-  const auto record = function(session, request, *progress, context.stop);
+  const auto record = function(session, request, *context.make_progress(), context.stop);
   if (context.presentation.json) {
-    context.out.begin_record(to_json(record));
+    context.out.record_text(to_json(record));
   } else {
     print(context, record);
   }

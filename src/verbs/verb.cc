@@ -18,7 +18,7 @@
   verb("catalogue subscribe", call_catalogue_subscribe) \
   verb("catalogue unsubscribe", call_catalogue_unsubscribe) \
   verb("catalogue update", call_catalogue_update) \
-  verb("cite", call_cite) \
+  described(cite_call) \
   verb("compare", call_compare) \
   verb("config", call_config) \
   verb("convert", call_convert) \
@@ -27,19 +27,19 @@
   described(du_call) \
   verb("export", call_export) \
   verb("fair", call_fair) \
-  verb("fetch", call_fetch) \
-  verb("fetchers", call_fetchers) \
+  described(fetch_call) \
+  described(fetchers_call) \
   verb("gc", call_gc) \
   verb("hdf5 hash", call_hdf5_hash) \
   verb("hdf5 inspect", call_hdf5_inspect) \
   verb("hdf5 select", call_hdf5_select) \
   verb("import", call_import) \
   verb("infer", call_infer) \
-  verb("info", call_info) \
+  described(info_call) \
   described(init_call) \
   verb("inspect", call_inspect) \
   verb("keep", call_keep) \
-  verb("list", call_list) \
+  described(list_call) \
   verb("log", call_log) \
   verb("manifest create", call_manifest_create) \
   verb("manifest diff", call_manifest_diff) \
@@ -47,26 +47,26 @@
   verb("manifest show", call_manifest_show) \
   verb("manifest verify", call_manifest_verify) \
   verb("metrics", call_metrics) \
-  verb("path", call_path) \
-  verb("plan", call_plan) \
+  described(path_call) \
+  described(plan_call) \
   verb("report", call_report) \
   verb("rm", call_remove) \
   verb("run", call_run) \
   verb("sample", call_sample) \
-  verb("search", call_search) \
+  described(search_call) \
   verb("serve", call_serve) \
-  verb("stage", call_stage) \
+  described(stage_call) \
   verb("supporting", call_supporting) \
   verb("task", call_task) \
   verb("trust add", call_trust_add) \
   verb("trust list", call_trust_list) \
   verb("trust revoke", call_trust_revoke) \
   verb("unkeep", call_unkeep) \
-  verb("unstage", call_unstage) \
+  described(unstage_call) \
   verb("verify", call_verify) \
-  verb("view", call_view) \
+  described(view_call) \
   verb("want", call_want) \
-  verb("where", call_where) \
+  described(where_call) \
 // clang-format on
 
 namespace sabath {

@@ -36,6 +36,7 @@ TOKEN = re.compile(
 )
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 SHORT = re.compile(r"(?:^|with |NAME )-[a-z](?= [A-Z]|$| or )")  # -o FILE; not `ulimit -f`
+HELP = re.compile(r'\.help =\s*(?:"(?:\\.|[^"\\\n])*"\s*)+')  # of a table's field: `sabath help` shows it as it is
 NAMES = r"constexpr std::array<std::string_view, \d+> {}\{{([^}}]*)\}}"
 
 
@@ -74,14 +75,15 @@ def check(tree):
         re.findall(r'"([^"]+)"', re.search(NAMES.format(name), header).group(1)) for name in ("option_names", "verb_names")
     )
     table = (tree / "src/verbs/verb.cc").read_text(encoding="utf-8")
-    all_verbs = sorted(re.findall(r'verb\("([\w ]+)"', table), key=len, reverse=True)
+    all_verbs = re.findall(r'verb\("([\w ]+)"', table) + re.findall(r"described\((\w+)_call\)", table)
+    all_verbs = sorted((verb.replace("_", " ") for verb in all_verbs), key=len, reverse=True)
     used, findings = set(), []
     for top in ("src", "fetchers"):
         for file in sorted((tree / top).rglob("*")):
             path = str(file.relative_to(tree))
             if file.suffix not in (".cc", ".h") or path.startswith(("src/cli/", "src/demo/")):
                 continue
-            code = file.read_text(encoding="utf-8")
+            code = HELP.sub(lambda help: "\n" * help.group(0).count("\n"), file.read_text(encoding="utf-8"))
             used |= set(re.findall(r'\b(?:option|verb|record)\w*_(?:text|name)\("([\w ]+)"', code))
             findings += [f"{path}:{line}: {fault}" for line, text in texts_of(code) for fault in faults_of(path, text, all_verbs)]
     document = (tree / "docs/library.md").read_text(encoding="utf-8")
@@ -110,6 +112,7 @@ SAMPLES = (  # code in src/fetch/x.cc, what the finding says; None: a good one
     ('auto hint = "`srun --mpi=pmix` starts it";\n', None),
     ('auto hint = "`sabath fetch` brings it";\n', "`sabath fetch` is a line"),
     ('auto hint = "the program sabath fetches nothing";\n', None),
+    ('SABATH_FIELD(want, .help = "as --have says, "\n "of `sabath fetch`", .value = "LIST")\n', None),
     ("auto c = '\"'; --count; auto d = '\"';\n", None),
 )
 

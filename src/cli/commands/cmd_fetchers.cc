@@ -1,9 +1,7 @@
-#include <nlohmann/json.hpp>
-
+#include "cli/described.h"
 #include "cli/show/render.h"
 #include "cli/verbs.h"
 #include "sabath/schemes.h"
-#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
@@ -21,14 +19,7 @@ std::string by(const FetchersRecord& record, const Scheme& used) {
          (others.empty() ? "" : " (or by `prefer`: " + others + ")");
 }
 
-int run(Context& context) {
-  Session session(context.configuration.session);
-  NoEvents unheard;
-  const FetchersRecord record = list_fetchers(session, {}, unheard, context.stop);
-  if (context.presentation.json) {
-    context.out.record(json_of(record));
-    return record.exit;
-  }
+void print(Context& context, const FetchersRecord& record) {
   Table table({"SCHEME", "BUILT", "RANGES", "LISTS", "BY"});
   const auto yes = [](bool value) { return value ? "yes" : "-"; };
   for (const auto& [scheme, first] : record.schemes) {
@@ -36,25 +27,23 @@ int run(Context& context) {
       table.add({scheme.name, yes(scheme.built), yes(scheme.ranges), yes(scheme.resolver), by(record, scheme)});
   }
   context.out.print(table.text({}, 0));
-  return record.exit;
 }
-
-Action declare(OptionSet&) { return run; }
 
 }  // namespace cmd_fetchers
 }  // namespace
 
 constexpr Verb fetchers_verb{
-    "fetchers",
-    "which URL schemes this build can fetch, and by what",
-    "sabath fetchers                  as a table\n"
-    "sabath fetchers --json           for a program",
-    "Programs such as rsync or aws are described by files; docs/commands.md says how to add one, and `prefer` of the "
-    "configuration has one used instead of SABATH's own code.",
-    false,
-    cmd_fetchers::declare,
-    false,
-    true,
+    .name = "fetchers",
+    .summary = "which URL schemes this build can fetch, and by what",
+    .examples =
+        "sabath fetchers                  as a table\n"
+        "sabath fetchers --json           for a program",
+    .details =
+        "Programs such as rsync or aws are described by files; docs/commands.md says how to add one, and `prefer` of "
+        "the "
+        "configuration has one used instead of SABATH's own code.",
+    .declare = declare<list_fetchers, cmd_fetchers::print>,
+    .once = true,
 };
 
 }  // namespace sabath::cli

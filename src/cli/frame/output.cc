@@ -31,10 +31,12 @@ void Output::begin_record(std::string_view text) {
   print(text);
 }
 
-void Output::record(const nlohmann::ordered_json& record) {
-  begin_record(text_of(record));
+void Output::record_text(std::string_view record) {
+  begin_record(record);
   print("\n");
 }
+
+void Output::record(const nlohmann::ordered_json& record) { record_text(text_of(record)); }
 
 void Output::flush() {
   std::string taken;

@@ -13,7 +13,8 @@ class Output {
   explicit Output(int fd) : fd_(fd) {}                // -1: this process prints nothing
   void print(std::string_view text);                  // as it is; the caller has made it printable
   void record(const nlohmann::ordered_json& record);  // the one record of --json; the second one is a defect
-  void begin_record(std::string_view text);           // the same as text, or its beginning
+  void record_text(std::string_view record);          // the same as text
+  void begin_record(std::string_view text);           // ... or its beginning
   [[nodiscard]] bool has_record() const { return has_record_; }
   [[nodiscard]] bool reader_gone() const { return reader_gone_; }  // `| head` has seen enough: no word about it
   void flush();

@@ -2,17 +2,14 @@
 
 #include <unistd.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/text.h"
 #include "cli/show/render.h"
 #include "sabath/path.h"
-#include "verbs/records.h"
 
 namespace sabath::cli {
 
 void print_assets(Context& context, const ListRecord& record, bool names_only) {
-  if (context.presentation.json) return context.out.record(json_of(record));
+  if (context.presentation.json) return context.out.record_text(to_json(record));
   if (names_only) {
     for (const AssetSummary& asset : record.assets) context.out.print(printable(asset.name) + "\n");
     return;

@@ -1,10 +1,10 @@
 #include <nlohmann/json.hpp>
 
-#include "base/derivation.h"
-#include "catalogues/tombstone.h"
-#include "sabath/catalogue.h"
+#include "fields/derivation.h"
 #include "sabath/metadata.h"
-#include "verbs/records.h"
+#include "verbs/assets/list_fields.h"
+#include "verbs/assets/metadata_fields.h"
+#include "verbs/verb.h"
 
 namespace sabath {
 
@@ -62,138 +62,229 @@ AssetSummary summary_of(const Recipe& recipe, bool present) {
           .title = recipe.title};
 }
 
+template <>
+struct WordsOf<FragmentType> {
+  static constexpr std::string_view words = "file|archive|file_list";
+  static std::string_view text(FragmentType type) { return fragment_type_name(type); }
+};
+
+template <>
+struct Described<Checksums> {
+  using Of = Checksums;
+  static constexpr Field table[] = {
+      SABATH_FIELD(sha256, .help = "as it was published", .null_if_empty = true),
+      SABATH_FIELD(sha1, .help = "as it was published", .null_if_empty = true),
+      SABATH_FIELD(md5, .help = "as it was published", .null_if_empty = true),
+      SABATH_FIELD(sha512, .help = "as it was published", .null_if_empty = true),
+      SABATH_FIELD(sha384, .help = "as it was published", .null_if_empty = true),
+      SABATH_FIELD(sha224, .help = "as it was published", .null_if_empty = true),
+  };
+};
+
 namespace {
 
-Json fragment_record(const Fragment& fragment) {
-  Json urls = Json::array();
+std::optional<std::string> fragment_place(const Fragment& fragment) {
+  return fragment.path ? std::optional(fragment.path->text()) : std::nullopt;
+}
+
+std::vector<std::string> fragment_urls(const Fragment& fragment) {
+  std::vector<std::string> urls;
   for (const Url& url : fragment.urls) urls.push_back(url.display());
-  Json sums;
-  for (const auto& algorithm : checksum_algorithms)
-    sums[std::string(algorithm.name)] = text_or_null(fragment.checksum.*algorithm.value);
-  return {{"id", fragment.id},
-          {"type", fragment_type_name(fragment.type)},
-          {"path", fragment.path ? Json(fragment.path->text()) : Json(nullptr)},
-          {"urls", std::move(urls)},
-          {"size", value_or_null(fragment.size_bytes)},
-          {"limit", value_or_null(fragment.limit)},
-          {"checksum", std::move(sums)}};
+  return urls;
 }
 
-Json git_record(const GitSource& git) {
-  return {{"origin", git.origin},
-          {"branch", text_or_null(git.branch)},
-          {"tag", text_or_null(git.tag)},
-          {"commit", text_or_null(git.commit)}};
+template <RunSets Recipe::*sets>
+std::vector<std::string> run_set_names(const AssetDescription& asset) {
+  std::vector<std::string> names;
+  for (const auto& [dataset, steps] : asset.recipe.*sets) names.push_back(dataset);
+  return names;
 }
 
-Json summary_record(const AssetSummary& asset) {
-  return {{"name", asset.name},
-          {"kind", kind_name(asset.kind)},
-          {"version", text_or_null(asset.version)},
-          {"access", access_name(asset.access)},
-          {"size", value_or_null(asset.size_bytes)},
-          {"present", asset.present},
-          {"title", text_or_null(asset.title)}};
+std::vector<std::string> script_ids(const AssetDescription& asset) {
+  std::vector<std::string> ids;
+  for (const SupportingScript& script : asset.recipe.supporting) ids.push_back(script.id);
+  return ids;
 }
 
-Json description_record(const AssetDescription& asset) {
-  const Recipe& recipe = asset.recipe;
-  Json record = summary_record(summary_of(recipe, !asset.path.empty()));
-  record["abstract"] = text_or_null(recipe.abstract_text);
-  record["description"] = text_or_null(recipe.description);
-  record["homepage"] = text_or_null(recipe.homepage);
-  record["licence"] = text_or_null(recipe.licence);
-  record["references"] = recipe.references;
-  record["citation"] = recipe.citation;
-  record["access_steps"] = recipe.access.steps;
-  record["fragments"] = Json::array();
-  for (const Fragment& fragment : recipe.fragments) record["fragments"].push_back(fragment_record(fragment));
-  record["git"] = recipe.git ? git_record(*recipe.git) : Json(nullptr);
-  record["forks"] = Json::array();
-  for (const GitSource& fork : recipe.forks) record["forks"].push_back(git_record(fork));
-  record["default_dataset"] = text_or_null(recipe.default_dataset);
-  record["requirements"] = {{"python", text_or_null(recipe.requirements.python)},
-                            {"pip", recipe.requirements.pip},
-                            {"conda", recipe.requirements.conda},
-                            {"system_modules", recipe.requirements.system_modules}};
-  record["env_vars"] = recipe.env_vars;
-  record["run"] = Json::array();
-  for (const auto& [dataset, steps] : recipe.run) record["run"].push_back(dataset);
-  record["infer"] = Json::array();
-  for (const auto& [dataset, steps] : recipe.infer) record["infer"].push_back(dataset);
-  record["metadata"] = recipe.metadata;
-  record.update(json_of(metadata_of(recipe)));
-  record["supporting"] = Json::array();
-  for (const SupportingScript& script : recipe.supporting) record["supporting"].push_back(script.id);
-  record["derived"] = recipe.derived ? json_of(*recipe.derived) : Json();
-  if (asset.lineage) {
-    record["lineage"] = Json::array();
-    for (const DerivationStep& step : *asset.lineage) record["lineage"].push_back(json_of(step));
-  }
-  record["recipe"] = recipe.origin;
-  record["manifest"] = text_or_null(asset.manifest);
-  record["trusted_by"] = text_or_null(asset.trusted_by);
-  record["runs_by"] = text_or_null(asset.runs_by);
-  record["path"] = text_or_null(asset.path.string());
-  record["harvested"] =
-      asset.harvested ? Json{{"files", asset.harvested->files}, {"facts", asset.harvested->facts}} : Json();
-  record["document"] = text_or_null(asset.document);
-  return record;
+template <auto member>
+const auto& about_asset(const AssetDescription& asset) {
+  return metadata_of(asset.recipe).*member;
+}
+
+template <auto member>
+auto facts_about_asset(const AssetDescription& asset) {
+  const auto& facts = about_asset<member>(asset);
+  return facts.empty() ? std::nullopt : std::optional(facts);
+}
+
+// A tombstone as its file has it, and the file.
+struct PastAsset {
+  int schema = 1;
+  bool tombstone = true;
+  Tombstone stone;
+};
+
+std::vector<PastAsset> past_assets(const InfoRecord& record) {
+  std::vector<PastAsset> all;
+  for (const Tombstone& stone : record.removed) all.push_back({1, true, stone});
+  return all;
 }
 
 }  // namespace
 
-Json json_of(const ListRecord& record) {
-  Json json{{"schema", 1}, {"assets", Json::array()}, {"problems", Json::array()}, {"exit", record.exit}};
-  for (const AssetSummary& asset : record.assets) {
-    Json one = summary_record(asset);
-    one["packed"] = asset.packed;
-    one["stored_bytes"] = value_or_null(asset.stored_bytes);
-    if (!asset.newer.empty()) one["newer"] = asset.newer;
-    json["assets"].push_back(std::move(one));
-  }
-  for (const UnreadableRecipe& each : record.problems) {
-    json["problems"].push_back({{"file", each.file}, {"problem", each.problem}});
-  }
-  if (record.found) json["found"] = *record.found;
-  return json;
-}
+template <>
+struct Described<Fragment> {
+  using Of = Fragment;
+  static constexpr Field table[] = {
+      SABATH_FIELD(id, .help = "its name in the recipe"),
+      SABATH_FIELD(type, .help = "what stands at its URLs"),
+      SABATH_VALUE("path", fragment_place, .help = "where it stands in the view; null: at the top, or as its URL ends"),
+      SABATH_VALUE("urls", fragment_urls, .help = "mirrors of the same bytes"),
+      SABATH_FIELD_AS("size", size_bytes, .help = "of what stands at its URLs", .unit = "bytes"),
+      SABATH_FIELD(limit, .help = "of a list: how many files are taken, the first ones", .unit = "files"),
+      SABATH_FIELD(checksum, .help = "in hexadecimal digits"),
+  };
+};
 
-Json json_of(const InfoRecord& record) {
-  Json json{{"schema", 1}, {"assets", Json::array()}, {"exit", record.exit}};
-  for (const AssetDescription& asset : record.assets) json["assets"].push_back(description_record(asset));
-  for (const Tombstone& stone : record.removed) {
-    json["removed"].push_back(Json::parse(text_of_tombstone(stone)));
-    json["removed"].back()["file"] = stone.file.string();
-  }
-  return json;
-}
+template <>
+struct Described<GitSource> {
+  using Of = GitSource;
+  static constexpr Field table[] = {
+      SABATH_FIELD(origin, .help = "the URL of the repository"),
+      SABATH_FIELD(branch, .help = "the branch that is meant", .null_if_empty = true),
+      SABATH_FIELD(tag, .help = "the tag that is meant", .null_if_empty = true),
+      SABATH_FIELD(commit, .help = "the commit that is meant", .null_if_empty = true),
+  };
+};
 
-Json json_of(const CiteRecord& record) {
-  Json json{{"schema", 1}, {"assets", Json::array()}, {"exit", record.exit}};
-  for (const AssetCitations& asset : record.assets) {
-    json["assets"].push_back({{"name", asset.name}, {"citation", asset.citations}});
-  }
-  return json;
-}
+template <>
+struct Described<Requirements> {
+  using Of = Requirements;
+  static constexpr Field table[] = {
+      SABATH_FIELD(python, .help = "the version of Python", .null_if_empty = true),
+      SABATH_FIELD(pip, .help = "packages of pip"),
+      SABATH_FIELD(conda, .help = "packages of conda"),
+      SABATH_FIELD(system_modules, .help = "modules of the system"),
+  };
+};
 
-Json json_of(const WhereRecord& record) {
-  return {{"schema", 1},
-          {"name", record.name},
-          {"recipe", record.recipe},
-          {"store", record.store.string()},
-          {"manifest", text_or_null(record.manifest)},
-          {"has_manifest", record.has_manifest},
-          {"trusted_by", text_or_null(record.trusted_by)},
-          {"source", text_or_null(record.source)},
-          {"path", text_or_null(record.path.string())},
-          {"packed", record.packed},
-          {"exit", record.exit}};
-}
+template <>
+struct Described<Harvested> {
+  using Of = Harvested;
+  static constexpr Field table[] = {
+      SABATH_FIELD(files, .help = "files that were looked into"),
+      SABATH_FIELD(facts, .help = "what they say of themselves, KEY=VALUE"),
+  };
+};
 
-std::string to_json(const ListRecord& record) { return text_of(json_of(record)); }
-std::string to_json(const InfoRecord& record) { return text_of(json_of(record)); }
-std::string to_json(const CiteRecord& record) { return text_of(json_of(record)); }
-std::string to_json(const WhereRecord& record) { return text_of(json_of(record)); }
+template <>
+struct Described<PastAsset> {
+  using Of = PastAsset;
+  static constexpr Field table[] = {
+      SABATH_FIELD(schema, .help = "1"),
+      SABATH_FIELD(tombstone, .help = "true"),
+      SABATH_FIELD_AS("kind", stone.kind, .help = "what the asset was"),
+      SABATH_FIELD_AS("name", stone.name, .help = "its name"),
+      SABATH_FIELD_AS("version", stone.version, .help = "its version", .null_if_empty = true),
+      SABATH_FIELD_AS("id", stone.id, .help = "its identifier", .null_if_empty = true),
+      SABATH_FIELD_AS("doi", stone.doi, .help = "its DOI", .null_if_empty = true),
+      SABATH_FIELD_AS("title", stone.title, .help = "its title", .null_if_empty = true),
+      SABATH_FIELD_AS("manifest", stone.manifest, .help = "its root, as far as it was known", .null_if_empty = true),
+      SABATH_FIELD_AS("licence", stone.licence, .help = "its licence", .null_if_empty = true),
+      SABATH_FIELD_AS("citation", stone.citation, .help = "how to cite it"),
+      SABATH_FIELD_AS("removed", stone.removed, .help = "when the recipe was removed, in UTC"),
+      SABATH_FIELD_AS("why", stone.why, .help = "the reason", .null_if_empty = true),
+      SABATH_FIELD_AS("file", stone.file, .help = "the file of the tombstone"),
+  };
+};
+
+template <>
+struct Described<AssetDescription> {
+  using Of = AssetDescription;
+  static constexpr Field table[] = {
+      SABATH_FIELD_AS("name", recipe.name, .help = "the asset"),
+      SABATH_FIELD_AS("kind", recipe.kind, .help = "its kind"),
+      SABATH_FIELD_AS("version", recipe.version, .help = "null: the recipe does not say", .null_if_empty = true),
+      SABATH_FIELD_AS("access", recipe.access.kind, .help = "how it is had"),
+      SABATH_VALUE(
+          "size", [](const Of& of) { return known_size(of.recipe); },
+          .help = "of all its fragments, if the recipe says each", .unit = "bytes"),
+      SABATH_VALUE(
+          "present", [](const Of& of) { return !of.path.empty(); }, .help = "the store has a view of it"),
+      SABATH_FIELD_AS("title", recipe.title, .help = "its title", .null_if_empty = true),
+      SABATH_FIELD_AS("abstract", recipe.abstract_text, .help = "of its paper", .null_if_empty = true),
+      SABATH_FIELD_AS("description", recipe.description, .help = "what it is", .null_if_empty = true),
+      SABATH_FIELD_AS("homepage", recipe.homepage, .help = "a page for people", .null_if_empty = true),
+      SABATH_FIELD_AS("licence", recipe.licence, .help = "an SPDX expression", .null_if_empty = true),
+      SABATH_FIELD_AS("references", recipe.references, .help = "papers and pages"),
+      SABATH_FIELD_AS("citation", recipe.citation, .help = "each way to cite it"),
+      SABATH_FIELD_AS("access_steps", recipe.access.steps, .help = "what a person must do first"),
+      SABATH_FIELD_AS("fragments", recipe.fragments, .help = "its parts, and where each may be had"),
+      SABATH_FIELD_AS("git", recipe.git, .help = "the repository of its code"),
+      SABATH_FIELD_AS("forks", recipe.forks, .help = "other repositories of the code"),
+      SABATH_FIELD_AS("default_dataset", recipe.default_dataset, .help = "what a fetch of the model takes along",
+                      .null_if_empty = true),
+      SABATH_FIELD_AS("requirements", recipe.requirements, .help = "what its code needs"),
+      SABATH_FIELD_AS("env_vars", recipe.env_vars, .help = "variables that its code is given"),
+      SABATH_VALUE("run", run_set_names<&Recipe::run>, .help = "datasets with which it is trained"),
+      SABATH_VALUE("infer", run_set_names<&Recipe::infer>, .help = "datasets on which it infers"),
+      SABATH_FIELD_AS("metadata", recipe.metadata, .help = "free facts"),
+      SABATH_VALUE("id", about_asset<&Metadata::id>, .help = "a URI of this asset alone", .null_if_empty = true),
+      SABATH_VALUE("doi", about_asset<&Metadata::doi>, .help = "in lower case", .null_if_empty = true),
+      SABATH_VALUE("published", about_asset<&Metadata::published>, .help = "a year, a month or a day",
+                   .null_if_empty = true),
+      SABATH_VALUE("creators", about_asset<&Metadata::creators>, .help = "who made it"),
+      SABATH_VALUE("submitter", about_asset<&Metadata::submitter>, .help = "who wrote the recipe"),
+      SABATH_VALUE("tags", about_asset<&Metadata::tags>, .help = "keys and values"),
+      SABATH_VALUE("keywords", about_asset<&Metadata::keywords>, .help = "words by which it is found"),
+      SABATH_VALUE("related", about_asset<&Metadata::related>, .help = "what belongs to it"),
+      SABATH_VALUE("format", about_asset<&Metadata::format>, .help = "how its files are written"),
+      SABATH_VALUE("model", facts_about_asset<&Metadata::model>, .help = "of a trained model"),
+      SABATH_VALUE("experiment", facts_about_asset<&Metadata::experiment>, .help = "of an experiment"),
+      SABATH_VALUE("unknown", about_asset<&Metadata::unknown>, .help = "keys of the recipe, and why each is not known"),
+      SABATH_VALUE("read_from", about_asset<&Metadata::read_from>,
+                   .help = "keys of the recipe, and pages that state each"),
+      SABATH_VALUE("supporting", script_ids, .help = "scripts that can be applied to its data"),
+      SABATH_FIELD_AS("derived", recipe.derived, .help = "of a derived asset: the last step that made it"),
+      SABATH_FIELD(lineage, .help = "if asked for: all steps that made it, the newest first", .absent_if_empty = true),
+      SABATH_FIELD_AS("recipe", recipe.origin, .help = "the file of the recipe"),
+      SABATH_FIELD(manifest, .help = "its root; null: it is not known", .null_if_empty = true),
+      SABATH_FIELD(trusted_by, .help = "why the root is believed", .null_if_empty = true),
+      SABATH_FIELD(runs_by, .help = "why its code may run; asks: it is not trusted; null: it has none",
+                   .null_if_empty = true),
+      SABATH_FIELD(path, .help = "the view; null: there is none", .null_if_empty = true),
+      SABATH_FIELD(harvested, .help = "what its files in the store say of themselves"),
+      SABATH_FIELD(document, .help = "in the format that was asked for", .null_if_empty = true),
+  };
+};
+
+template <>
+struct Described<InfoRequest> {
+  using Of = InfoRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(names, .help = "an asset, NAME@VERSION, or a recipe file", .required = true, .argument = "NAME"),
+      SABATH_FIELD(kind, .help = "when a dataset and a model share the name", .letter = 'k'),
+      SABATH_FIELD(format, .help = "the metadata as another tool reads them",
+                   .words = "jsonld|hpc|schema.org|croissant|datacite|ro-crate|bibtex|cff", .letter = 'f'),
+      SABATH_FIELD(lineage, .help = "of a derived asset: every step that made it, back to where it began"),
+      SABATH_FIELD(environment, .help = "its HOME and XDG_CONFIG_HOME say where decisions about code stand",
+                   .hidden = true),
+  };
+};
+
+template <>
+struct Described<InfoRecord> {
+  using Of = InfoRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(assets, .help = "those that were named"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+      SABATH_VALUE("removed", past_assets, .help = "what a name or an id stood for, where no recipe has it any more",
+                   .null_if_empty = true, .absent_if_empty = true),
+  };
+};
+
+std::string to_json(const InfoRecord& record) { return record_text(record); }
+
+extern constexpr LibraryVerb info_call = described<info>("info");
 
 }  // namespace sabath

@@ -8,7 +8,6 @@
 
 #include "base/text.h"
 #include "catalogues/tombstone.h"
-#include "fields/request.h"
 #include "harness/consent.h"
 #include "metadata/documents.h"
 #include "recipe/subscribed.h"
@@ -18,9 +17,8 @@
 #include "sabath/path.h"
 #include "session/harvest.h"
 #include "session/lineage.h"
-#include "verbs/assets/asset_summary.h"
 #include "verbs/assets/assets.h"
-#include "verbs/records.h"
+#include "verbs/assets/list_fields.h"
 #include "verbs/verb.h"
 
 namespace sabath {
@@ -59,20 +57,6 @@ std::optional<Recipe> find_or_remember(const Catalogue& catalogue, const Session
 }
 
 }  // namespace
-
-std::optional<AssetKind> kind_in(JsonObject& request) {
-  const auto text = request.try_text("kind");
-  if (!text) return std::nullopt;
-  if (const auto kind = try_parse_kind(*text)) return kind;
-  request.fail("kind", "is none of dataset, model and workflow");
-}
-
-std::optional<AccessKind> access_in(JsonObject& request) {
-  const auto text = request.try_text("access");
-  if (!text) return std::nullopt;
-  if (const auto kind = try_parse_access(*text)) return kind;
-  request.fail("access", "is none of public, login and private");
-}
 
 AssetSummary stored_summary(const Recipe& recipe, Store* store) {
   const Holding holding = holding_of(recipe, store);
@@ -206,29 +190,74 @@ WhereRecord where(Session& session, const WhereRequest& request, EventSink&, std
   return record;
 }
 
-Json call_list(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  const ListRequest asked{kind_in(request), access_in(request), request.flag("stored"), request.flag("newer")};
-  request.finish();
-  return json_of(list(session, asked, events, std::move(stop)));
-}
+template <>
+struct Described<ListRequest> {
+  using Of = ListRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(kind, .help = "only assets of this kind", .letter = 'k'),
+      SABATH_FIELD(access, .help = "only assets that are had this way"),
+      SABATH_FIELD(stored, .help = "only assets that stand in the store"),
+      SABATH_FIELD(newer, .help = "only assets of which a subscribed catalogue has a later version"),
+  };
+};
 
-Json call_info(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  const InfoRequest asked{request.some_texts("names"), kind_in(request), request.try_text("format").value_or(""),
-                          request.flag("lineage"), environment_in(request)};
-  request.finish();
-  return json_of(info(session, asked, events, std::move(stop)));
-}
+template <>
+struct Described<CiteRequest> {
+  using Of = CiteRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(names, .help = "an asset", .required = true, .argument = "NAME"),
+  };
+};
 
-Json call_cite(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  const CiteRequest asked{request.some_texts("names")};
-  request.finish();
-  return json_of(cite(session, asked, events, std::move(stop)));
-}
+template <>
+struct Described<AssetCitations> {
+  using Of = AssetCitations;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "the asset"),
+      SABATH_FIELD_AS("citation", citations, .help = "each way to cite it, of several lines"),
+  };
+};
 
-Json call_where(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  const WhereRequest asked{request.text("name")};
-  request.finish();
-  return json_of(where(session, asked, events, std::move(stop)));
-}
+template <>
+struct Described<CiteRecord> {
+  using Of = CiteRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(assets, .help = "those that were named"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
+
+template <>
+struct Described<WhereRequest> {
+  using Of = WhereRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "an asset", .required = true, .argument = "NAME"),
+  };
+};
+
+template <>
+struct Described<WhereRecord> {
+  using Of = WhereRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "the asset"),
+      SABATH_FIELD(recipe, .help = "the file that counts"),
+      SABATH_FIELD(store, .help = "the store, which may not be made yet"),
+      SABATH_FIELD(manifest, .help = "its root; null: it is not known", .null_if_empty = true),
+      SABATH_FIELD(has_manifest, .help = "the store holds the manifest"),
+      SABATH_FIELD(trusted_by, .help = "why the root is believed", .null_if_empty = true),
+      SABATH_FIELD(source, .help = "the source that gave it", .null_if_empty = true),
+      SABATH_FIELD(path, .help = "the view; null: there is none", .null_if_empty = true),
+      SABATH_FIELD(packed, .help = "its files stand in packs, and there is no view"),
+      SABATH_FIELD(exit, .help = "the exit code: that of offline if there is no view"),
+  };
+};
+
+std::string to_json(const ListRecord& record) { return record_text(record); }
+std::string to_json(const CiteRecord& record) { return record_text(record); }
+std::string to_json(const WhereRecord& record) { return record_text(record); }
+
+extern constexpr LibraryVerb list_call = described<list>("list");
+extern constexpr LibraryVerb cite_call = described<cite>("cite");
+extern constexpr LibraryVerb where_call = described<where>("where");
 
 }  // namespace sabath

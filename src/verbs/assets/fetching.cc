@@ -1,63 +1,62 @@
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "sabath/plan.h"
 #include "sabath/session.h"
-#include "session/fetch_log.h"
-#include "verbs/records.h"
+#include "session/asset_fields.h"
 #include "verbs/verb.h"
 
 namespace sabath {
 namespace {
 
-// Reads the assets that are wanted, and the parts of them.
-FetchRequest read_wanted(JsonObject& object) {
-  FetchRequest request;
-  request.names = object.texts("names");
-  request.models = object.texts("models");
-  request.datasets = object.texts("datasets");
-  request.name = object.try_text("name").value_or("");
-  request.selection.sample = object.try_uint("sample");
-  request.selection.select = object.texts("select");
-  request.force = object.flag("force");
-  return request;
-}
-
-FetchRequest read_fetch_request(JsonObject& object) {
-  FetchRequest request = read_wanted(object);
-  request.manifest = object.try_text("manifest").value_or("");
-  request.local_paths = object.texts("path");
-  request.local_links = object.texts("link");
-  request.refresh = object.flag("refresh");
-  request.keep_archives = object.flag("keep_archives");
-  request.view = object.find("view") == nullptr || object.flag("view");
-  request.dry_run = object.flag("dry_run");
-  object.finish();
-  return request;
+FetchRecord fetch_assets(Session& session, const FetchRequest& request, EventSink& events, std::stop_token stop) {
+  return session.fetch(request, events, std::move(stop));
 }
 
 }  // namespace
 
-Json json_of(const FetchRecord& record) {
-  Json assets = Json::array();
-  for (const AssetRecord& asset : record.assets) assets.push_back(to_json(asset));
-  return {{"schema", 1}, {"assets", std::move(assets)}, {"exit", record.exit}};
-}
+template <>
+struct Described<FetchRequest> {
+  using Of = FetchRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(names,
+                   .help = "datasets or models, a model brings its default dataset; or URLs: a recipe is "
+                           "written for each",
+                   .argument = "NAME"),
+      SABATH_FIELD(models, .help = "a model, without a dataset unless one is named", .letter = 'm', .option = "model",
+                   .value = "MODEL"),
+      SABATH_FIELD(datasets, .help = "a dataset", .letter = 'd', .option = "dataset", .value = "DATASET"),
+      SABATH_FIELD(name, .help = "what the asset of a URL is called (default: as the URL ends)", .value = "NAME"),
+      SABATH_FIELD(manifest, .help = "pin the asset to this manifest: every chunk is checked as it lands",
+                   .value = "FILE"),
+      SABATH_FIELD_AS("path", local_paths,
+                      .help = "a local copy of a fragment (again for the next one): verified and copied, not fetched",
+                      .letter = 'p', .value = "FILE"),
+      SABATH_FIELD_AS("link", local_links, .help = "the same, linked instead of copied", .letter = 'l',
+                      .value = "FILE"),
+      SABATH_FIELD_AS("sample", selection.sample,
+                      .help = "only the first N files of each archive and list, and of the single files", .value = "N"),
+      SABATH_FIELD_AS("select", selection.select,
+                      .help = "only files whose path in the asset matches, '!GLOB': that does not; again for more; ** "
+                              "is any directories",
+                      .value = "GLOB"),
+      SABATH_FIELD(force, .help = "fetch again what is there, too"),
+      SABATH_FIELD(refresh, .help = "ask the sources of what is not pinned whether they changed"),
+      SABATH_FIELD(keep_archives, .help = "keep the archive files too, not only what is in them"),
+      SABATH_FIELD(view, .help = "make a tree of files of what is kept in packs, too: an inode for each file"),
+      SABATH_FIELD(dry_run, .help = "say what would be moved, and touch nothing", .letter = 'n'),
+  };
+};
 
-std::string to_json(const FetchRecord& record) { return text_of(json_of(record)); }
+template <>
+struct Described<FetchRecord> {
+  using Of = FetchRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(assets, .help = "in the order in which they were fetched"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
 
-Json call_fetch(Session& session, JsonObject& object, EventSink& events, std::stop_token stop) {
-  return json_of(session.fetch(read_fetch_request(object), events, std::move(stop)));
-}
+std::string to_json(const FetchRecord& record) { return record_text(record); }
 
-Json call_plan(Session& session, JsonObject& object, EventSink& events, std::stop_token stop) {
-  PlanRequest request;
-  request.fetch = read_wanted(object);
-  request.to = object.try_text("to").value_or("");
-  request.requests_max = static_cast<unsigned>(
-      std::min<std::uint64_t>(object.try_uint("requests").value_or(request.requests_max), 10'000));
-  object.finish();
-  return json_of(session.plan(request, events, std::move(stop)));
-}
+extern constexpr LibraryVerb fetch_call = described<fetch_assets>("fetch");
 
 }  // namespace sabath

@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "verbs/records.h"
 #include "verbs/verb.h"
 
 namespace sabath {
@@ -18,25 +17,44 @@ FetchersRecord list_fetchers(Session& session, const FetchersRequest&, EventSink
   return record;
 }
 
-Json json_of(const FetchersRecord& record) {
-  Json json{{"schemes", Json::array()}};
-  for (const auto& [scheme, first] : record.schemes) {
-    json["schemes"].push_back({{"name", scheme.name},
-                               {"built", scheme.built},
-                               {"ranges", scheme.ranges},
-                               {"resolver", scheme.resolver},
-                               {"command", scheme.command},
-                               {"by", text_or_null(scheme.by)},
-                               {"used", scheme.built && first}});
-  }
-  return json;
+template <>
+struct Described<FetchersRequest> {
+  using Of = FetchersRequest;
+  static constexpr Fields table = {};
+};
+
+template <>
+struct Described<SchemeEntry> {
+  using Of = SchemeEntry;
+  static constexpr Field table[] = {
+      SABATH_FIELD_AS("name", scheme.name, .help = "the scheme, as URLs begin"),
+      SABATH_FIELD_AS("built", scheme.built, .help = "false: it is known, but not in this build"),
+      SABATH_FIELD_AS("ranges", scheme.ranges, .help = "ranges of bytes can be asked for, where the server has them"),
+      SABATH_FIELD_AS("resolver", scheme.resolver, .help = "it lists what a URL stands for"),
+      SABATH_FIELD_AS("command", scheme.command, .help = "an external program does it"),
+      SABATH_FIELD_AS("by", scheme.by, .help = "the name of the program's description", .null_if_empty = true),
+      SABATH_VALUE(
+          "used", [](const Of& of) { return of.scheme.built && of.first; },
+          .help = "it is the first that serves the scheme; others could be preferred"),
+  };
+};
+
+template <>
+struct Described<FetchersRecord> {
+  using Of = FetchersRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(schemes, .help = "in the order in which they are tried"),
+  };
+};
+
+std::string to_json(const FetchersRecord& record) {
+  return text_of(element_json(record));
+}  // as ever, without a schema
+
+Json call_fetchers(Session& session, JsonObject& object, EventSink& events, std::stop_token stop) {
+  return element_json(list_fetchers(session, request_in<FetchersRequest>(object), events, std::move(stop)));
 }
 
-std::string to_json(const FetchersRecord& record) { return text_of(json_of(record)); }
-
-Json call_fetchers(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  request.finish();
-  return json_of(list_fetchers(session, {}, events, std::move(stop)));
-}
+extern constexpr LibraryVerb fetchers_call = described<FetchersRequest, FetchersRecord>("fetchers", call_fetchers);
 
 }  // namespace sabath

@@ -7,16 +7,14 @@
 #include <tuple>
 
 #include "base/wording.h"
-#include "fields/request.h"
 #include "index/index.h"
 #include "index/query.h"
 #include "sabath/catalogue.h"
 #include "sabath/error.h"
 #include "store/leases/uses.h"
 #include "store/shared.h"
-#include "verbs/assets/asset_summary.h"
 #include "verbs/assets/harvested_texts.h"
-#include "verbs/records.h"
+#include "verbs/assets/list_fields.h"
 #include "verbs/verb.h"
 
 namespace sabath {
@@ -110,23 +108,33 @@ ListRecord search(Session& session, const SearchRequest& request, EventSink&, st
   return record;
 }
 
-Json call_search(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  SearchRequest asked;
-  asked.pattern = request.try_text("pattern").value_or("");
-  asked.kind = kind_in(request);
-  asked.more = request.texts("more");
-  asked.access = access_in(request);
-  asked.tags = request.texts("tags");
-  asked.author = request.try_text("author").value_or("");
-  asked.licence = request.try_text("licence").value_or("");
-  asked.doi = request.try_text("doi").value_or("");
-  asked.format = request.try_text("format").value_or("");
-  asked.shape = request.try_text("shape").value_or("");
-  asked.size_min = request.try_size("min_size");
-  asked.limit = request.try_uint("limit").value_or(asked.limit);
-  asked.environment = environment_in(request);
-  request.finish();
-  return json_of(search(session, asked, events, std::move(stop)));
-}
+template <>
+struct Described<SearchRequest> {
+  using Of = SearchRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(pattern, .help = "a word or regular expression, as one of the others", .hidden = true),
+      SABATH_FIELD(more,
+                   .help = "words or regular expressions (RE2), all of which must be found; upper and lower case "
+                           "are the same",
+                   .argument = "REGEX"),
+      SABATH_FIELD(kind, .help = "only assets of this kind", .letter = 'k'),
+      SABATH_FIELD(access, .help = "only assets that may be had so"),
+      SABATH_FIELD(tags, .help = "with this tag or fact, and this value", .option = "tag", .value = "KEY[=VALUE]"),
+      SABATH_FIELD(author, .help = "by this creator: a part of the name, or an ORCID", .value = "NAME"),
+      SABATH_FIELD(licence, .help = "under this licence", .value = "SPDX"),
+      SABATH_FIELD(doi, .help = "with this DOI", .value = "DOI"),
+      SABATH_FIELD(format, .help = "in this format, as the recipe or its files' endings say", .value = "NAME"),
+      SABATH_FIELD(shape,
+                   .help = "with an array of this shape, in the recipe or in files in the store; ? is an axis of "
+                           "any length",
+                   .value = "N,N,..."),
+      SABATH_FIELD_AS("min_size", size_min, .help = "of at least this size, where the recipe says it", .unit = "bytes",
+                      .value = "SIZE"),
+      SABATH_FIELD(limit, .help = "answers at most (100)", .maximum = limit_max, .value = "N"),
+      SABATH_FIELD(environment, .help = "its HOME and XDG_CACHE_HOME say where the index stands", .hidden = true),
+  };
+};
+
+extern constexpr LibraryVerb search_call = described<search>("search");
 
 }  // namespace sabath

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "base/wording.h"
@@ -16,7 +15,6 @@
 #include "sabath/error.h"
 #include "sabath/manifests.h"
 #include "sabath/path.h"
-#include "stage/simulation/measured_sites.h"
 
 namespace sabath {
 namespace {
@@ -76,57 +74,8 @@ Keys keys_of(StageModel& model) {
   return keys;
 }
 
-Json number_or_null(double rate) { return std::isfinite(rate) ? Json(rate) : Json(nullptr); }
-
-Json record_of(const StageModel& model) {
-  const ClusterModel& cluster = model.cluster;
-  return {{"nodes", model.nodes},
-          {"bytes", model.bytes},
-          {"files", model.files},
-          {"readers_max", model.readers_max},
-          {"threads", model.threads.readers},
-          {"shared", number_or_null(cluster.shared_rate)},
-          {"shared_node", number_or_null(cluster.shared_node_rate)},
-          {"link_in", number_or_null(cluster.link_in_rate)},
-          {"link_out", number_or_null(cluster.link_out_rate)},
-          {"disk", number_or_null(cluster.disk_rate)},
-          {"hash", number_or_null(cluster.hash_rate)},
-          {"latency", cluster.latency},
-          {"open", cluster.open},
-          {"create", cluster.create}};
-}
-
 double per_second(std::uint64_t bytes, double seconds) {
   return seconds > 0 ? static_cast<double>(bytes) / seconds : 0;
-}
-
-Json record_of(const StageForecast& forecast, std::uint64_t bytes) {
-  const StageRates rates = rates_of(forecast, bytes);
-  return {{"nodes", forecast.nodes},
-          {"readers", forecast.readers},
-          {"seconds", forecast.seconds},
-          {"bytes_from_shared", forecast.bytes_from_shared},
-          {"bytes_from_peers", forecast.bytes_from_peers},
-          {"bytes_per_s", rates.asset},
-          {"delivered_bytes_per_s", rates.delivered},
-          {"pieces", forecast.pieces},
-          {"pieces_simulated", forecast.pieces_simulated}};
-}
-
-Json measured_record() {
-  Json all = Json::array();
-  for (const MeasuredStaging& one : measured_stagings()) {
-    const auto known = [](double value) { return value > 0 ? Json(value) : Json(nullptr); };
-    all.push_back({{"round", one.round},
-                   {"system", one.system},
-                   {"nodes", one.nodes},
-                   {"seconds_min", known(one.seconds_min)},
-                   {"seconds", one.seconds_median},
-                   {"seconds_max", known(one.seconds_max)},
-                   {"bytes_per_s", known(one.gb_per_s * 1e9)},
-                   {"method", one.method}});
-  }
-  return {{"source", measured_source}, {"stagings", std::move(all)}};
 }
 
 // Of a dataset that the store holds.
@@ -207,15 +156,4 @@ StageRates rates_of(const StageForecast& forecast, std::uint64_t bytes) {
   const double asset = per_second(bytes, forecast.seconds);
   return {asset, asset * forecast.nodes};
 }
-
-Json json_of(const StageForecastRecord& record) {
-  Json curve = Json::array();
-  for (const StageForecast& forecast : record.curve) curve.push_back(record_of(forecast, record.model.bytes));
-  return {{"schema", 1},
-          {"model", record_of(record.model)},
-          {"curve", std::move(curve)},
-          {"measured", measured_record()},
-          {"exit", 0}};
-}
-
 }  // namespace sabath

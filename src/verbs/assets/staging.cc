@@ -1,96 +1,128 @@
 #include <nlohmann/json.hpp>
 
+#include "fields/failure.h"
 #include "sabath/session.h"
 #include "sabath/stage.h"
-#include "verbs/assets/stage_forecast.h"
-#include "verbs/records.h"
-#include "verbs/verb.h"
+#include "verbs/assets/stage_forecast_fields.h"
+#include "verbs/assets/view_layout.h"
 
 namespace sabath {
-namespace {
 
-Json record_of(const StagedAsset& asset) {
-  Json failed = Json::array();
-  for (const FailedNode& node : asset.failed_nodes) {
-    failed.push_back({{"node", node.node},
-                      {"host", node.host},
-                      {"kind", name(node.failure.kind)},
-                      {"message", node.failure.message}});
+template <>
+struct WordsOf<StageMode> {
+  static constexpr std::string_view words = "replicate|shard";
+  static std::string_view text(StageMode mode) { return mode == StageMode::shard ? "shard" : "replicate"; }
+  static std::optional<StageMode> parse(std::string_view text) {
+    return text == "shard" ? StageMode::shard : StageMode::replicate;
   }
-  Json phases = Json::object();
-  for (const auto& [phase, seconds] : asset.phases) phases[phase] = seconds;
-  Json record{{"name", asset.name},
-              {"manifest", text_or_null(asset.manifest)},
-              {"path", text_or_null(asset.path)},
-              {"verified_by", asset.verified_by},
-              {"mode", asset.mode},
-              {"selection", asset.selection},
-              {"nodes", asset.nodes},
-              {"ranks", asset.ranks},
-              {"readers", asset.readers},
-              {"files", asset.files},
-              {"bytes", asset.bytes},
-              {"bytes_from_shared", asset.bytes_from_shared},
-              {"bytes_from_origin", asset.bytes_from_origin},
-              {"bytes_from_peers", asset.bytes_from_peers},
-              {"bytes_present", asset.bytes_present},
-              {"seconds", asset.seconds},
-              {"phases", phases},
-              {"stragglers", asset.stragglers},
-              {"failed_nodes", failed}};
-  if (asset.failure) record["failure"] = failure_json(*asset.failure);
-  return record;
-}
+};
 
-unsigned small_number(JsonObject& object, std::string_view key, unsigned otherwise) {
-  constexpr std::uint64_t number_max = 1'000'000;
-  const auto value = object.try_uint(key);
-  if (value && *value > number_max) object.fail(key, "is more than 1000000");
-  return static_cast<unsigned>(value.value_or(otherwise));
-}
+template <>
+struct Described<StageCall> {
+  using Of = StageCall;
+  static constexpr std::uint64_t number_max = 1'000'000;
+  static constexpr Field table[] = {
+      SABATH_FIELD(names, .help = "datasets, or models whose datasets are meant", .argument = "NAME"),
+      SABATH_FIELD(to,
+                   .help = "the nodes' own directory; DIR,DIR: on several disks, used together; {node} and {rank} "
+                           "stand for their numbers; again for others to try; auto: the first of the usual places",
+                   .value = "DIR"),
+      SABATH_FIELD(mode, .help = "all of it to every node, or the files dealt to them"),
+      SABATH_FIELD(seed, .help = "shard: another dealing (default 0)", .value = "N"),
+      SABATH_FIELD(overlap, .help = "shard: N nodes (ranks) get each file (default 1)", .maximum = number_max,
+                   .value = "N"),
+      SABATH_FIELD(per_rank, .help = "shard: dealt to the ranks; a node gets what its ranks do"),
+      SABATH_FIELD(layout, .help = "as the asset has them (the default), or as a cache of Hugging Face's hub"),
+      SABATH_FIELD_AS("repo", repository,
+                      .help = "with --layout hf: what an asset is called that no hub gave; datasets/OWNER/NAME for a "
+                              "dataset",
+                      .value = "OWNER/NAME"),
+      SABATH_FIELD(select, .help = "only this of the HDF5 files, e.g. 'full[:,:,:,0]'; again for more (docs/hdf5.md)",
+                   .value = "SEL"),
+      SABATH_FIELD(blocks, .help = "cut the first selection into files of this shape: 128,128,128,4", .value = "SHAPE"),
+      SABATH_FIELD(filter, .help = "of the selections that are written", .words = "none|gzip|zstd|keep"),
+      SABATH_FIELD_AS("readers", readers_max,
+                      .help = "nodes that read from the shared store at once (default: at most 64)",
+                      .maximum = number_max, .value = "N"),
+      SABATH_FIELD(allow_partial, .help = "go on when up to N nodes fail (exit code 10)", .maximum = number_max,
+                   .value = "N"),
+      SABATH_FIELD(threads, .help = "readers, and writers, of each node, at most (default: by its cores)",
+                   .maximum = 256, .value = "N"),
+      SABATH_FIELD(no_fetch, .help = "what the store lacks is an error, and not fetched"),
+      SABATH_FIELD(bypass_shared, .help = "what the shared store lacks goes from the origin to the nodes and is not "
+                                          "kept in the shared store"),
+      SABATH_FIELD(simulate,
+                   .help = "predict for a machine described as nodes=9408,shared=500G,link=25G,... "
+                           "(docs/simulation.md)",
+                   .value = "MACHINE"),
+  };
+};
 
-StageRequest read_stage_request(JsonObject& object) {
-  StageRequest request;
-  request.names = object.texts("names");
-  request.to = object.texts("to");
-  const std::string mode = object.try_text("mode").value_or("replicate");
-  if (mode != "replicate" && mode != "shard") object.fail("mode", "is neither replicate nor shard");
-  request.mode = mode == "shard" ? StageMode::shard : StageMode::replicate;
-  request.seed = object.try_uint("seed").value_or(request.seed);
-  request.overlap = small_number(object, "overlap", request.overlap);
-  request.per_rank = object.flag("per_rank");
-  request.readers_max = small_number(object, "readers", request.readers_max);
-  request.allow_partial = small_number(object, "allow_partial", request.allow_partial);
-  request.threads = small_number(object, "threads", request.threads);
-  request.select = object.texts("select");
-  request.blocks = object.try_text("blocks").value_or("");
-  request.filter = object.try_text("filter").value_or("");
-  const std::string layout = object.try_text("layout").value_or("files");
-  if (layout != "files" && layout != "hf") object.fail("layout", "is neither files nor hf");
-  request.hub_layout = layout == "hf";
-  request.repository = object.try_text("repo").value_or("");
-  request.no_fetch = object.flag("no_fetch");
-  request.bypass_shared = object.flag("bypass_shared");
+template <>
+struct Described<FailedNode> {
+  using Of = FailedNode;
+  static constexpr Field table[] = {
+      SABATH_FIELD(node, .help = "its number"),
+      SABATH_FIELD(host, .help = "its name"),
+      SABATH_FIELD_AS("kind", failure.kind, .help = "the kind, as docs/exit-codes.md has them"),
+      SABATH_FIELD_AS("message", failure.message, .help = "one line"),
+  };
+};
+
+template <>
+struct Described<StagedAsset> {
+  using Of = StagedAsset;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "of the recipe"),
+      SABATH_FIELD(manifest, .help = "its root, or that of the selection", .null_if_empty = true),
+      SABATH_FIELD(path, .help = "the view of rank 0; null: it has none", .null_if_empty = true),
+      SABATH_FIELD(verified_by, .help = "sha256: each node hashed what it wrote"),
+      SABATH_FIELD(mode, .help = "replicate or shard"),
+      SABATH_FIELD(selection, .help = "the selections; none: the files as they are"),
+      SABATH_FIELD(nodes, .help = "of the job"),
+      SABATH_FIELD(ranks, .help = "of the job"),
+      SABATH_FIELD(readers, .help = "nodes that read from the shared store"),
+      SABATH_FIELD(files, .help = "of the asset, or of the selection", .unit = "files"),
+      SABATH_FIELD(bytes, .help = "of the asset, or of the selection", .unit = "bytes"),
+      SABATH_FIELD(bytes_from_shared, .help = "content read from the shared store, by all nodes", .unit = "bytes"),
+      SABATH_FIELD(bytes_from_origin, .help = "payload that was fetched first, or by the nodes", .unit = "bytes"),
+      SABATH_FIELD(bytes_from_peers, .help = "payload received from other nodes, by all nodes", .unit = "bytes"),
+      SABATH_FIELD(bytes_present, .help = "what was there already, on all nodes together", .unit = "bytes"),
+      SABATH_FIELD(seconds, .help = "wall time", .unit = "seconds"),
+      SABATH_FIELD(phases, .help = "of the node of rank 0, by the name of the phase", .unit = "seconds"),
+      SABATH_FIELD(stragglers, .help = "nodes that kept the others waiting"),
+      SABATH_FIELD(failed_nodes, .help = "nodes that failed, and why"),
+      SABATH_FIELD(failure, .help = "of the whole, the same on all ranks; absent: there was none",
+                   .absent_if_empty = true),
+  };
+};
+
+template <>
+struct Described<StageRecord> {
+  using Of = StageRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(assets, .help = "in the order in which they were named"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
+
+StageRequest StageCall::request() const {
+  StageRequest request = *this;
+  request.hub_layout = layout == ViewLayout::hub;
   return request;
 }
 
-}  // namespace
+std::string to_json(const StageRecord& record) { return record_text(record); }
 
-Json json_of(const StageRecord& record) {
-  Json assets = Json::array();
-  for (const StagedAsset& asset : record.assets) assets.push_back(record_of(asset));
-  return {{"schema", 1}, {"assets", std::move(assets)}, {"exit", record.exit}};
-}
-
-std::string to_json(const StageRecord& record) { return text_of(json_of(record)); }
+std::string to_json(const StageForecastRecord& record) { return record_text(record); }
 
 Json call_stage(Session& session, JsonObject& object, EventSink& events, std::stop_token stop) {
-  const StageRequest request = read_stage_request(object);
-  const auto machine = object.try_text("simulate");
-  object.finish();
-  if (machine) return json_of(forecast_stage(stage_model(session, *machine, request, stop), stop));
-  if (request.names.empty()) object.fail("names", "names nothing to stage");
-  return json_of(session.stage(request, events, std::move(stop)));
+  const StageCall call = request_in<StageCall>(object);
+  if (call.simulate) return record_json(forecast_stage(stage_model(session, *call.simulate, call, stop), stop));
+  if (call.names.empty()) object.fail("names", "names nothing to stage");
+  return record_json(session.stage(call.request(), events, std::move(stop)));
 }
+
+extern constexpr LibraryVerb stage_call = described<StageCall, StageRecord, StageForecastRecord>("stage", call_stage);
 
 }  // namespace sabath

@@ -22,7 +22,7 @@
 #include "store/disk/layout.h"
 #include "store/disk/writer.h"
 #include "store/leases/lease_file.h"
-#include "verbs/records.h"
+#include "verbs/verb.h"
 
 namespace sabath {
 namespace {
@@ -178,20 +178,30 @@ UnstageRecord unstage(Session& session, const UnstageRequest& request, EventSink
   return unstage_nodes(*make_solo_comm(), request);
 }
 
-Json json_of(const UnstageRecord& record) {
-  return {{"schema", 1},
-          {"nodes", record.nodes},
-          {"views", record.views},
-          {"stores", record.stores},
-          {"exit", record.exit}};
-}
+template <>
+struct Described<UnstageRequest> {
+  using Of = UnstageRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(names, .help = "datasets, as they are named in DIR", .argument = "NAME"),
+      SABATH_FIELD(to, .help = "where stage put them, as it was told: DIR,DIR and {node} and {rank}; again for others",
+                   .value = "DIR"),
+      SABATH_FIELD(all, .help = "every view in DIR, and the node's store DIR/.sabath with all its content"),
+  };
+};
 
-std::string to_json(const UnstageRecord& record) { return text_of(json_of(record)); }
+template <>
+struct Described<UnstageRecord> {
+  using Of = UnstageRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(nodes, .help = "nodes of the job"),
+      SABATH_FIELD(views, .help = "views that were removed, on all nodes together"),
+      SABATH_FIELD(stores, .help = "stores that were removed, on all nodes together"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
 
-Json call_unstage(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  const UnstageRequest asked{request.texts("names"), request.some_texts("to"), request.flag("all")};
-  request.finish();
-  return json_of(unstage(session, asked, events, std::move(stop)));
-}
+std::string to_json(const UnstageRecord& record) { return record_text(record); }
+
+extern constexpr LibraryVerb unstage_call = described<unstage>("unstage");
 
 }  // namespace sabath

@@ -19,8 +19,8 @@
 #include "session/hub_assets.h"
 #include "store/views/write_tree.h"
 #include "verbs/assets/assets.h"
+#include "verbs/assets/view_layout.h"
 #include "verbs/care/kept_root.h"
-#include "verbs/records.h"
 #include "verbs/verb.h"
 
 namespace sabath {
@@ -42,25 +42,21 @@ std::filesystem::path fragment_path(const std::filesystem::path& top, const Reci
   return top / RelativePath::parse(found->urls.front().file_name()).text();
 }
 
-TreeFiles tree_files(ViewFiles files) {
+TreeFiles tree_files(const std::optional<ViewFiles>& files) {
   if (files == ViewFiles::links) return TreeFiles::shared;
   return files == ViewFiles::symlinks ? TreeFiles::symlinks : TreeFiles::copies;
 }
 
-ViewFiles view_files_in(JsonObject& request) {
-  const auto text = request.try_text("as");
-  if (text && request.find("to") == nullptr) request.fail("as", "says how the files of \"to\" are made");
-  if (!text || *text == "copy") return ViewFiles::copies;
-  if (*text == "link") return ViewFiles::links;
-  if (*text == "symlink") return ViewFiles::symlinks;
-  request.fail("as", "is none of copy, link and symlink");
-}
-
-ViewLayout view_layout_in(JsonObject& request) {
-  const auto text = request.try_text("layout");
-  if (!text || *text == "files") return ViewLayout::files;
-  if (*text == "hf") return ViewLayout::hub;
-  request.fail("layout", "is neither files nor hf");
+void check_view(const ViewRequest& request) {
+  if (request.files && !request.to) {
+    throw Error(FailureKind::usage,
+                fmt::format("{} says how the tree of {} is made", option_text("as"), option_text("to")),
+                "say both, or neither");
+  }
+  if (!request.repository.empty() && request.layout != ViewLayout::hub) {
+    throw Error(FailureKind::usage, "a repository's name says what the layout of a hub is made of",
+                "ask for that layout");
+  }
 }
 
 // A folder of another commit, or of the hub's own making, is left as it is.
@@ -100,6 +96,7 @@ PathRecord find_path(Session& session, const PathRequest& request, EventSink&, s
 }
 
 ViewRecord view(Session& session, const ViewRequest& request, EventSink&, std::stop_token stop) {
+  check_view(request);
   const auto store = open_existing_store(session.settings());
   const Sha256 root = kept_root(request.name, session.settings(), *store);
   const Lease lease = store->lease({root}, "view " + request.name);
@@ -137,41 +134,75 @@ ViewRecord view(Session& session, const ViewRequest& request, EventSink&, std::s
   return record;
 }
 
-Json json_of(const PathRecord& record) {
-  return {{"schema", 1},
-          {"name", record.name},
-          {"fragment", text_or_null(record.fragment)},
-          {"path", record.path.string()},
-          {"exit", record.exit}};
-}
+template <>
+struct WordsOf<ViewFiles> {
+  static constexpr std::string_view words = "copy|link|symlink";
+  static std::string_view text(ViewFiles files) {
+    return files == ViewFiles::copies ? "copy" : files == ViewFiles::links ? "link" : "symlink";
+  }
+  static std::optional<ViewFiles> parse(std::string_view text) {
+    if (text == "copy") return ViewFiles::copies;
+    return text == "link" ? ViewFiles::links : ViewFiles::symlinks;
+  }
+};
 
-Json json_of(const ViewRecord& record) {
-  Json json{
-      {"schema", 1},           {"name", record.name},   {"manifest", record.manifest}, {"path", record.path.string()},
-      {"files", record.files}, {"bytes", record.bytes}, {"exit", record.exit}};
-  if (!record.repositories.empty()) json["repositories"] = record.repositories;
-  return json;
-}
+template <>
+struct Described<PathRequest> {
+  using Of = PathRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "an asset that was fetched", .required = true, .argument = "NAME"),
+      SABATH_FIELD(fragment, .help = "the place of this part: a file, or the directory that holds it", .value = "ID"),
+  };
+};
 
-std::string to_json(const PathRecord& record) { return text_of(json_of(record)); }
-std::string to_json(const ViewRecord& record) { return text_of(json_of(record)); }
+template <>
+struct Described<PathRecord> {
+  using Of = PathRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "the asset"),
+      SABATH_FIELD(fragment, .help = "the part of it; null: all of it", .null_if_empty = true),
+      SABATH_FIELD(path, .help = "where it stands"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
 
-Json call_path(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  const PathRequest asked{request.text("name"), request.try_text("fragment").value_or("")};
-  request.finish();
-  return json_of(find_path(session, asked, events, std::move(stop)));
-}
+template <>
+struct Described<ViewRequest> {
+  using Of = ViewRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "an asset that was fetched", .required = true, .argument = "NAME"),
+      SABATH_FIELD(to, .help = "write a tree of files into this new directory, outside the store", .value = "DIR"),
+      SABATH_FIELD_AS("as", files,
+                      .help = "with --to: files of your own (the default), read-only hard links into the store, or "
+                              "symlinks to it"),
+      SABATH_FIELD(layout, .help = "as the asset has them (the default), or as a cache of Hugging Face's hub: DIR may "
+                                   "have other repositories"),
+      SABATH_FIELD_AS("repo", repository,
+                      .help = "with --layout hf: what a tree is called that no hub gave; datasets/OWNER/NAME for a "
+                              "dataset",
+                      .value = "OWNER/NAME"),
+  };
+};
 
-Json call_view(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  ViewRequest asked;
-  asked.name = request.text("name");
-  asked.to = request.try_text("to");
-  asked.files = view_files_in(request);
-  asked.layout = view_layout_in(request);
-  asked.repository = request.try_text("repo").value_or("");
-  if (!asked.repository.empty() && asked.layout != ViewLayout::hub) request.fail("repo", "names what \"hf\" lays out");
-  request.finish();
-  return json_of(view(session, asked, events, std::move(stop)));
-}
+template <>
+struct Described<ViewRecord> {
+  using Of = ViewRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "the asset"),
+      SABATH_FIELD(manifest, .help = "its root"),
+      SABATH_FIELD(path, .help = "where the tree stands"),
+      SABATH_FIELD(files, .help = "of the asset", .unit = "files"),
+      SABATH_FIELD(bytes, .help = "of the asset", .unit = "bytes"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+      SABATH_FIELD(repositories, .help = "in the layout of a hub: each repository at its commit", .null_if_empty = true,
+                   .absent_if_empty = true),
+  };
+};
+
+std::string to_json(const PathRecord& record) { return record_text(record); }
+std::string to_json(const ViewRecord& record) { return record_text(record); }
+
+extern constexpr LibraryVerb path_call = described<find_path>("path");
+extern constexpr LibraryVerb view_call = described<view>("view");
 
 }  // namespace sabath

@@ -100,7 +100,7 @@ TEST(StageForecast, IsAskedForByTheNameOfTheVerb) {
   StageRequest request;
   request.names = {"clouds"};
   const StageModel model = stage_model(session, machine, request, {});
-  EXPECT_EQ(json_of(forecast_stage(model, {})).dump(), told.dump());
+  EXPECT_EQ(to_json(forecast_stage(model, {})), told.dump());
 }
 
 }  // namespace

@@ -1,10 +1,9 @@
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "cli/described.h"
 #include "cli/verbs.h"
 #include "sabath/catalogue.h"
 #include "sabath/path.h"
-#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
@@ -21,40 +20,24 @@ std::string lines_of(const std::string& citation) {
   return text;
 }
 
-int run(Context& context, const std::vector<std::string>& names) {
-  Session session(context.configuration.session);
-  NoEvents unheard;
-  const CiteRecord record = cite(session, {names}, unheard, context.stop);
-  if (context.presentation.json) {
-    context.out.record(json_of(record));
-    return record.exit;
-  }
+void print(Context& context, const CiteRecord& record) {
   std::string text;
   for (const AssetCitations& asset : record.assets) {
     for (const std::string& citation : asset.citations) text += (text.empty() ? "" : "\n") + lines_of(citation);
   }
   context.out.print(text);
-  return record.exit;
-}
-
-Action declare(OptionSet& set) {
-  const auto names = std::make_shared<std::vector<std::string>>();
-  set.arguments("NAME", *names, true, "an asset");
-  return [names](Context& context) { return run(context, *names); };
 }
 
 }  // namespace cmd_cite
 }  // namespace
 
 constexpr Verb cite_verb{
-    "cite",
-    "print how to cite an asset",
-    "sabath cite cosmoflow >> paper.bib",
-    "Exit code 3 when the recipe does not say.",
-    false,
-    cmd_cite::declare,
-    false,
-    true,
+    .name = "cite",
+    .summary = "print how to cite an asset",
+    .examples = "sabath cite cosmoflow >> paper.bib",
+    .details = "Exit code 3 when the recipe does not say.",
+    .declare = declare<cite, cmd_cite::print>,
+    .once = true,
 };
 
 }  // namespace sabath::cli

@@ -2,16 +2,15 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/counted.h"
 #include "base/text.h"
+#include "cli/described.h"
 #include "cli/show/render.h"
 #include "cli/verbs.h"
 #include "comm/agree.h"
 #include "sabath/session.h"
 #include "settings/walltime.h"
-#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
@@ -99,7 +98,7 @@ int run(Context& context, Options& options) {
     report_failures(context, asset);
   }
   if (context.presentation.json) {
-    context.out.record(json_of(record));
+    context.out.record_text(to_json(record));
   } else {
     for (const auto& asset : record.assets) print_path(context, asset);
   }
@@ -108,28 +107,8 @@ int run(Context& context, Options& options) {
 
 Action declare(OptionSet& set) {
   const auto options = std::make_shared<Options>();
-  FetchRequest& request = options->request;
-  request.view = false;
-  set.arguments("NAME", request.names, false,
-                "datasets or models, a model brings its default dataset; or URLs: a recipe is written for each");
-  set.option("-m,--model", "MODEL", request.models, "a model, without a dataset unless one is named");
-  set.option("-d,--dataset", "DATASET", request.datasets, "a dataset");
-  set.option("--name", "NAME", request.name, "what the asset of a URL is called (default: as the URL ends)");
-  set.option("--manifest", "FILE", request.manifest,
-             "pin the asset to this manifest: every chunk is checked as it lands");
-  set.option("-p,--path", "FILE", request.local_paths,
-             "a local copy of a fragment (again for the next one): verified and copied, not fetched");
-  set.option("-l,--link", "FILE", request.local_links, "the same, linked instead of copied");
-  set.count("--sample", "N", UINT64_MAX, request.selection.sample,
-            "only the first N files of each archive and list, and of the single files");
-  set.option(
-      "--select", "GLOB", request.selection.select,
-      "only files whose path in the asset matches, '!GLOB': that does not; again for more; ** is any directories");
-  set.flag("--force", request.force, "fetch again what is there, too");
-  set.flag("--refresh", request.refresh, "ask the sources of what is not pinned whether they changed");
-  set.flag("--keep-archives", request.keep_archives, "keep the archive files too, not only what is in them");
-  set.flag("--view", request.view, "make a tree of files of what is kept in packs, too: an inode for each file");
-  set.flag("-n,--dry-run", request.dry_run, "say what would be moved, and touch nothing");
+  options->request.view = false;
+  declare_fields(set, options->request);
   set.count("--lanes", "N", 256, options->lanes, "connections at once, at most (default: as many as help)");
   set.size("--limit-rate", "RATE", options->rate_limit,
            "bytes a second at most, all lanes and ranks together, e.g. 20M");
@@ -146,25 +125,29 @@ Action declare(OptionSet& set) {
 }  // namespace
 
 constexpr Verb fetch_verb{
-    "fetch",
-    "bring an asset into the store, verified, and show where it stands",
-    "sabath fetch cosmoflow                        the model and its default dataset\n"
-    "sabath fetch -d ptychonn_20191008_39          a dataset alone\n"
-    "sabath fetch -d one --path ~/Downloads/f.bin  from a file that is here already\n"
-    "sabath fetch https://a.example/f.bin          a URL: its recipe is written, too\n"
-    "sabath fetch hf://datasets/OWNER/NAME         a hub, a bucket, a record: `sabath fetchers`\n"
-    "sabath fetch cosmoflow --dry-run              what would move\n"
-    "sabath fetch cosmoflow --sample 64            the first 64 samples, in a view of their own\n"
-    "p=$(sabath fetch -d one --view | tail -1)     the last line is where it stands\n"
-    "sabath fetch -d two --rewrite https://portal.example/=http://mirror.local/",
-    "An interrupted fetch goes on where it stopped when the same command is given again. A second fetch of what is "
-    "there "
-    "asks no server. From 1,000 small files on an asset is kept in packs: then the last line is empty, and a message "
-    "names the command that makes its tree and the inodes that the tree takes; --view makes it at once. Exit codes: "
-    "docs/exit-codes.md.",
-    true,
-    cmd_fetch::declare,
-    true,
+    .name = "fetch",
+    .summary = "bring an asset into the store, verified, and show where it stands",
+    .examples =
+        "sabath fetch cosmoflow                        the model and its default dataset\n"
+        "sabath fetch -d ptychonn_20191008_39          a dataset alone\n"
+        "sabath fetch -d one --path ~/Downloads/f.bin  from a file that is here already\n"
+        "sabath fetch https://a.example/f.bin          a URL: its recipe is written, too\n"
+        "sabath fetch hf://datasets/OWNER/NAME         a hub, a bucket, a record: `sabath fetchers`\n"
+        "sabath fetch cosmoflow --dry-run              what would move\n"
+        "sabath fetch cosmoflow --sample 64            the first 64 samples, in a view of their own\n"
+        "p=$(sabath fetch -d one --view | tail -1)     the last line is where it stands\n"
+        "sabath fetch -d two --rewrite https://portal.example/=http://mirror.local/",
+    .details =
+        "An interrupted fetch goes on where it stopped when the same command is given again. A second fetch of what is "
+        "there "
+        "asks no server. From 1,000 small files on an asset is kept in packs: then the last line is empty, and a "
+        "message "
+        "names the command that makes its tree and the inodes that the tree takes; --view makes it at once. Exit "
+        "codes: "
+        "docs/exit-codes.md.",
+    .keeps_state = true,
+    .declare = cmd_fetch::declare,
+    .by_ranks = true,
 };
 
 }  // namespace sabath::cli

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "cli/described.h"
 #include "cli/told/asset_table.h"
 #include "cli/verbs.h"
 #include "sabath/path.h"
@@ -10,8 +11,8 @@ namespace {
 namespace cmd_list {
 
 struct Options {
-  std::string kind, access;
-  bool names = false, stored = false, newer = false;
+  ListRequest request;
+  bool names = false;
 };
 
 std::string listed(const std::vector<std::filesystem::path>& directories) {
@@ -23,14 +24,14 @@ std::string listed(const std::vector<std::filesystem::path>& directories) {
 }
 
 // Why the table is empty, and what fills it.
-std::string why_nothing(const SessionSettings& settings, const Options& options) {
-  if (options.newer)
+std::string why_nothing(const SessionSettings& settings, const ListRequest& request) {
+  if (request.newer)
     return "no subscribed catalogue that was asked has a later version: `sabath catalogue update` asks";
-  if (options.stored) {
+  if (request.stored) {
     return fmt::format("{} holds nothing that a recipe names: `sabath list` shows what can be fetched",
                        printable(settings.store.native(), 4096));
   }
-  if (!options.kind.empty() || !options.access.empty()) return "no recipe is of this sort: `sabath list` shows all";
+  if (request.kind || request.access) return "no recipe is of this sort: `sabath list` shows all";
   std::vector<std::filesystem::path> places = settings.roots;
   places.insert(places.end(), settings.recipe_directories.begin(), settings.recipe_directories.end());
   return fmt::format("there are no recipes: SABATH looked in {}; name a directory that has some in SABATH_RECIPES",
@@ -40,12 +41,10 @@ std::string why_nothing(const SessionSettings& settings, const Options& options)
 int run(Context& context, const Options& options) {
   Session session(context.configuration.session);
   NoEvents unheard;
-  const ListRequest request{try_parse_kind(options.kind), try_parse_access(options.access), options.stored,
-                            options.newer};
-  const ListRecord record = list(session, request, unheard, context.stop);
+  const ListRecord record = list(session, options.request, unheard, context.stop);
   if (record.assets.empty() && record.problems.empty() && !context.presentation.json)
-    context.say(why_nothing(session.settings(), options));
-  if (options.newer && !options.names && !context.presentation.json) {
+    context.say(why_nothing(session.settings(), options.request));
+  if (options.request.newer && !options.names && !context.presentation.json) {
     for (const AssetSummary& asset : record.assets)
       context.out.print(fmt::format("{}@{}  {}\n", asset.name, asset.version, asset.newer));
     return record.exit;
@@ -56,10 +55,7 @@ int run(Context& context, const Options& options) {
 
 Action declare(OptionSet& set) {
   const auto options = std::make_shared<Options>();
-  set.choice("-k,--kind", kind_words(), options->kind, "only assets of this kind");
-  set.choice("--access", {"public", "login", "private"}, options->access, "only assets that are had this way");
-  set.flag("--stored", options->stored, "only assets that stand in the store");
-  set.flag("--newer", options->newer, "only assets of which a subscribed catalogue has a later version");
+  declare_fields(set, options->request);
   set.flag("--names", options->names, "one name a line and nothing else");
   return [options](Context& context) { return run(context, *options); };
 }
@@ -68,17 +64,17 @@ Action declare(OptionSet& set) {
 }  // namespace
 
 constexpr Verb list_verb{
-    "list",
-    "what the recipes offer, and what of it the store holds",
-    "sabath list                      every asset\n"
-    "sabath list --kind dataset       datasets only\n"
-    "sabath list --access public      what needs neither login nor licence\n"
-    "sabath list --stored --names     what stands in the store, for a script",
-    "Recipes that cannot be read are named on standard error; `sabath doctor` tells what is wrong with each.",
-    false,
-    cmd_list::declare,
-    false,
-    true,
+    .name = "list",
+    .summary = "what the recipes offer, and what of it the store holds",
+    .examples =
+        "sabath list                      every asset\n"
+        "sabath list --kind dataset       datasets only\n"
+        "sabath list --access public      what needs neither login nor licence\n"
+        "sabath list --stored --names     what stands in the store, for a script",
+    .details =
+        "Recipes that cannot be read are named on standard error; `sabath doctor` tells what is wrong with each.",
+    .declare = cmd_list::declare,
+    .once = true,
 };
 
 }  // namespace sabath::cli

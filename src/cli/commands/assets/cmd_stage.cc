@@ -1,11 +1,11 @@
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <cstdio>
 #include <memory>
 
 #include "base/counted.h"
 #include "base/text.h"
+#include "cli/described.h"
 #include "cli/show/hub_exports.h"
 #include "cli/show/render.h"
 #include "cli/verbs.h"
@@ -16,17 +16,15 @@
 #include "settings/walltime.h"
 #include "stage/simulation/measured_sites.h"
 #include "verbs/assets/stage_forecast.h"
-#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
 namespace cmd_stage {
 
 struct Options {
-  StageRequest request;
-  std::string mode = "replicate", layout = "files";
-  std::optional<std::uint64_t> seed, overlap, readers, allow_partial, threads, emulated;
-  std::optional<std::string> simulated, deadline;
+  StageCall request;
+  std::optional<std::uint64_t> emulated;
+  std::optional<std::string> deadline;
   bool alone = false;  // seen before the line is parsed: cli/ranks.h
 };
 
@@ -49,18 +47,6 @@ void tell(Context& context, const StagedAsset& asset) {
     const FailedNode& node = asset.failed_nodes[i];
     context.say(fmt::format("  node {} ({}): {}", node.node, node.host, node.failure.message));
   }
-}
-
-StageRequest request_of(const Options& options) {
-  StageRequest request = options.request;
-  request.mode = options.mode == "shard" ? StageMode::shard : StageMode::replicate;
-  request.hub_layout = options.layout == "hf";
-  request.seed = options.seed.value_or(0);
-  request.overlap = static_cast<unsigned>(options.overlap.value_or(1));
-  request.readers_max = static_cast<unsigned>(options.readers.value_or(request.readers_max));
-  request.allow_partial = static_cast<unsigned>(options.allow_partial.value_or(0));
-  request.threads = static_cast<unsigned>(options.threads.value_or(0));
-  return request;
 }
 
 std::string number_text(double value) {
@@ -100,13 +86,13 @@ std::string measured_text() {
                      table.text(), measured_source);
 }
 
-int simulate(Context& context, std::string_view machine, const StageRequest& request) {
+int simulate(Context& context, const StageCall& request) {
   Session session(context.configuration.session);
-  const StageModel model = stage_model(session, machine, request, context.stop);
+  const StageModel model = stage_model(session, *request.simulate, request, context.stop);
   if (!context.speaks()) return 0;
   const StageForecastRecord record = forecast_stage(model, context.stop);
   if (context.presentation.json) {
-    context.out.record(json_of(record));
+    context.out.record_text(to_json(record));
   } else {
     context.out.print(fmt::format("{} in {} {} to every node, predicted\n{}{}", format_bytes(model.bytes), model.files,
                                   model.files == 1 ? "file" : "files", curve_text(record.curve, model.bytes),
@@ -116,7 +102,7 @@ int simulate(Context& context, std::string_view machine, const StageRequest& req
 }
 
 int run(Context& context, const Options& options) {
-  if (options.simulated) return simulate(context, *options.simulated, request_of(options));
+  if (options.request.simulate) return simulate(context, options.request);
   if (options.request.names.empty()) {
     throw Error(FailureKind::usage, "sabath stage: NAME is required", "see: sabath stage --help");
   }
@@ -133,53 +119,27 @@ int run(Context& context, const Options& options) {
     SessionSettings settings = context.configuration.session;
     if (options.deadline) settings.deadline = deadline_of(context.environment, options.deadline);
     Session session(settings, comm);
-    record = session.stage(request_of(options), *progress, context.stop);
+    record = session.stage(options.request.request(), *progress, context.stop);
   }
   record.exit = context.signals.code_after(record.exit);
   if (!context.speaks()) return record.exit;
   for (const StagedAsset& asset : record.assets) {
     tell(context, asset);
     if (context.presentation.json || asset.path.empty()) continue;
-    context.out.print((options.layout == "hf" ? hub_exports(asset.path) : asset.path) + "\n");
+    context.out.print((options.request.layout == ViewLayout::hub ? hub_exports(asset.path) : asset.path) + "\n");
   }
-  if (context.presentation.json) context.out.record(json_of(record));
+  if (context.presentation.json) context.out.record_text(to_json(record));
   return record.exit;
 }
 
 Action declare(OptionSet& set) {
   const auto options = std::make_shared<Options>();
-  StageRequest& request = options->request;
-  set.arguments("NAME", request.names, false, "datasets, or models whose datasets are meant");
-  set.option("--to", "DIR", request.to,
-             "the nodes' own directory; DIR,DIR: on several disks, used together; {node} and {rank} stand for their "
-             "numbers; again for others to try; auto: the first of the usual places");
-  set.choice("--mode", {"replicate", "shard"}, options->mode, "all of it to every node, or the files dealt to them");
-  set.count("--seed", "N", UINT64_MAX, options->seed, "shard: another dealing (default 0)");
-  set.count("--overlap", "N", 1'000'000, options->overlap, "shard: N nodes (ranks) get each file (default 1)");
-  set.flag("--per-rank", request.per_rank, "shard: dealt to the ranks; a node gets what its ranks do");
-  set.choice("--layout", {"files", "hf"}, options->layout,
-             "as the asset has them (the default), or as a cache of Hugging Face's hub");
-  set.option("--repo", "OWNER/NAME", request.repository,
-             "with --layout hf: what an asset is called that no hub gave; datasets/OWNER/NAME for a dataset");
-  set.option("--select", "SEL", request.select,
-             "only this of the HDF5 files, e.g. 'full[:,:,:,0]'; again for more (docs/hdf5.md)");
-  set.option("--blocks", "SHAPE", request.blocks, "cut the first selection into files of this shape: 128,128,128,4");
-  set.choice("--filter", {"none", "gzip", "zstd", "keep"}, request.filter, "of the selections that are written");
-  set.count("--readers", "N", 1'000'000, options->readers,
-            "nodes that read from the shared store at once (default: at most 64)");
-  set.count("--allow-partial", "N", 1'000'000, options->allow_partial, "go on when up to N nodes fail (exit code 10)");
-  set.count("--threads", "N", 256, options->threads,
-            "readers, and writers, of each node, at most (default: by its cores)");
+  declare_fields(set, options->request);
   set.option(
       "--deadline", "TIME", options->deadline,
       "when this process will be ended: 2h30m, 01:30:00, 2026-11-21T18:00, or none (default: as the batch system "
       "says)");
-  set.flag("--no-fetch", request.no_fetch, "what the store lacks is an error, and not fetched");
-  set.flag("--bypass-shared", request.bypass_shared,
-           "what the shared store lacks goes from the origin to the nodes and is not kept in the shared store");
   set.count("--emulate-nodes", "N", 1'000'000, options->emulated, "pretend that the ranks are on N nodes, for a trial");
-  set.option("--simulate", "MACHINE", options->simulated,
-             "predict for a machine described as nodes=9408,shared=500G,link=25G,... (docs/simulation.md)");
   set.flag("--alone", options->alone, "under mpirun: this process by itself, not one of the ranks");
   return [options](Context& context) { return run(context, *options); };
 }
@@ -188,22 +148,26 @@ Action declare(OptionSet& set) {
 }  // namespace
 
 constexpr Verb stage_verb{
-    "stage",
-    "bring a dataset to the disks of all nodes of a job, each byte read once",
-    "mpirun sabath stage cosmoflow --to /local/$USER      one rank a node, or as many as the job has\n"
-    "srun --mpi=pmix sabath stage cosmoflow --to auto     the place is found by itself\n"
-    "mpirun sabath stage cosmoflow --to auto --mode shard\n"
-    "mpirun sabath stage cosmo --to auto --select 'full[:,:,:,0]'   one redshift of each universe\n"
-    "mpirun -n 4 sabath stage cosmoflow --emulate-nodes 4 --to '/tmp/try/{node}'   on one machine\n"
-    "sabath stage --simulate nodes=9408,shared=500G,link=25G,size=5.1T   what another would take",
-    "Each node gets DIR/NAME, a view of its own store in DIR/.sabath. With --to A,B, A has the view, and files lie on "
-    "both disks, whole ones on each. What a node has already is not moved again; what "
-    "any node has comes from that node; the rest is read from the store once for the whole job, and fetched first if "
-    "the store lacks it. Every byte is checked against the manifest on every node before the view appears. "
-    "Exit codes: docs/exit-codes.md.",
-    true,
-    cmd_stage::declare,
-    true,
+    .name = "stage",
+    .summary = "bring a dataset to the disks of all nodes of a job, each byte read once",
+    .examples =
+        "mpirun sabath stage cosmoflow --to /local/$USER      one rank a node, or as many as the job has\n"
+        "srun --mpi=pmix sabath stage cosmoflow --to auto     the place is found by itself\n"
+        "mpirun sabath stage cosmoflow --to auto --mode shard\n"
+        "mpirun sabath stage cosmo --to auto --select 'full[:,:,:,0]'   one redshift of each universe\n"
+        "mpirun -n 4 sabath stage cosmoflow --emulate-nodes 4 --to '/tmp/try/{node}'   on one machine\n"
+        "sabath stage --simulate nodes=9408,shared=500G,link=25G,size=5.1T   what another would take",
+    .details =
+        "Each node gets DIR/NAME, a view of its own store in DIR/.sabath. With --to A,B, A has the view, and files lie "
+        "on "
+        "both disks, whole ones on each. What a node has already is not moved again; what "
+        "any node has comes from that node; the rest is read from the store once for the whole job, and fetched first "
+        "if "
+        "the store lacks it. Every byte is checked against the manifest on every node before the view appears. "
+        "Exit codes: docs/exit-codes.md.",
+    .keeps_state = true,
+    .declare = cmd_stage::declare,
+    .by_ranks = true,
 };
 
 }  // namespace sabath::cli

@@ -1,12 +1,11 @@
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/counted.h"
+#include "cli/described.h"
 #include "cli/verbs.h"
 #include "comm/emulated_nodes.h"
 #include "comm/solo_comm.h"
 #include "sabath/unstage.h"
-#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
@@ -34,16 +33,13 @@ int run(Context& context, const Options& options) {
                           counted(record.nodes, "node")));
   if (record.stores == 0 && !options.request.all)
     context.say("hint: the content stays for the next job; --all removes it");
-  if (context.presentation.json) context.out.record(json_of(record));
+  if (context.presentation.json) context.out.record_text(to_json(record));
   return record.exit;
 }
 
 Action declare(OptionSet& set) {
   const auto options = std::make_shared<Options>();
-  set.arguments("NAME", options->request.names, false, "datasets, as they are named in DIR");
-  set.option("--to", "DIR", options->request.to,
-             "where stage put them, as it was told: DIR,DIR and {node} and {rank}; again for others");
-  set.flag("--all", options->request.all, "every view in DIR, and the node's store DIR/.sabath with all its content");
+  declare_fields(set, options->request);
   set.count("--emulate-nodes", "N", 1'000'000, options->emulated, "as stage was told, for a trial");
   set.flag("--alone", options->alone, "under mpirun: this process by itself, not one of the ranks");
   return [options](Context& context) { return run(context, *options); };
@@ -53,17 +49,19 @@ Action declare(OptionSet& set) {
 }  // namespace
 
 constexpr Verb unstage_verb{
-    "unstage",
-    "take staged datasets off the disks of the nodes of a job",
-    "mpirun sabath unstage cosmoflow --to /local/$USER    the view goes, the content stays\n"
-    "mpirun sabath unstage --all --to /local/$USER        all goes\n"
-    "sabath gc --store /local/$USER/.sabath --max-size 500GB --now    content, but not too much",
-    "Each node's leader removes DIR/NAME and its plan file, which stage made, and nothing else: what is no view of "
-    "SABATH is refused, on all nodes, before anything is removed. A node without it is fine, unless no node has it. "
-    "--all is refused while a stage or a run uses the node's store. docs/jobs.md has examples for batch systems.",
-    false,
-    cmd_unstage::declare,
-    true,
+    .name = "unstage",
+    .summary = "take staged datasets off the disks of the nodes of a job",
+    .examples =
+        "mpirun sabath unstage cosmoflow --to /local/$USER    the view goes, the content stays\n"
+        "mpirun sabath unstage --all --to /local/$USER        all goes\n"
+        "sabath gc --store /local/$USER/.sabath --max-size 500GB --now    content, but not too much",
+    .details =
+        "Each node's leader removes DIR/NAME and its plan file, which stage made, and nothing else: what is no view of "
+        "SABATH is refused, on all nodes, before anything is removed. A node without it is fine, unless no node has "
+        "it. "
+        "--all is refused while a stage or a run uses the node's store. docs/jobs.md has examples for batch systems.",
+    .declare = cmd_unstage::declare,
+    .by_ranks = true,
 };
 
 }  // namespace sabath::cli
