@@ -70,6 +70,7 @@ class Walk {
   void pass_option(const std::string& word) {
     const std::size_t equals = std::min(word.find('='), word.size());
     const Option* option = find(word.substr(0, equals));
+    if (option == nullptr && take_mode(word)) return;
     unknown_ = option == nullptr && equals == word.size();
     if (option == nullptr) return;
     if (option->value.empty() || equals < word.size()) {
@@ -77,6 +78,16 @@ class Walk {
     } else {
       value_of_ = option;
     }
+  }
+
+  // "--where" of `info`.
+  bool take_mode(const std::string& word) {
+    const auto mode = std::ranges::find_if(verbs_, [&](const Verb* other) {
+      return verb_ != nullptr && command_of(*other) == verb_->name && mode_of(*other) == word;
+    });
+    if (mode == verbs_.end()) return false;
+    choose(**mode);
+    return true;
   }
 
   // A word that no verb begins with, behind an option of a verb that is still to come, is that option's value.
@@ -109,7 +120,12 @@ class Walk {
   void choose() {
     const auto verb = std::ranges::find_if(verbs_, [&](const Verb* one) { return one->name == name_; });
     if (verb == verbs_.end()) return;
-    verb_ = *verb;
+    choose(**verb);
+  }
+
+  void choose(const Verb& verb) {
+    verb_ = &verb;
+    set_ = OptionSet();
     action_ = verb_->options_into(set_);
   }
 
@@ -131,6 +147,7 @@ class Walk {
 
   void add_verbs(const std::string& group) {
     for (const Verb* verb : verbs_) {
+      if (!mode_of(*verb).empty()) continue;
       const std::string_view name = verb->name;
       if (!group.empty() && !name.starts_with(group + " ")) continue;
       const std::string_view left = name.substr(group.empty() ? 0 : group.size() + 1);

@@ -12,12 +12,12 @@ namespace {
 // At most 30 daily words in all. Nouns that are to come have their place, too: `site` in machine; `job`, `env`,
 // `image`, `runs` and `workflow` in runs.
 constexpr VerbGroup all_groups[] = {
-    {"data", "Get data", {"fetch", "plan", "stage", "path", "view"}, {"unstage", "where"}},
+    {"data", "Get data", {"fetch", "plan", "stage", "path", "view"}, {"unstage"}},
     {"runs", "Run", {"run", "report", "compare", "trust"}, {"task", "log", "sample"}},
-    {"derive", "Derive", {"apply", "convert", "infer", "inspect"}, {"hdf5", "supporting"}},
+    {"derive", "Derive", {"apply", "convert", "infer", "inspect"}, {"hdf5"}},
     {"catalogue", "Catalogue", {"list", "search", "info", "catalogue"}, {"cite", "fair"}},
     {"store", "Store", {"verify", "du", "gc", "rm", "keep", "adopt", "manifest"}, {"unkeep", "init"}},
-    {"share", "Share", {"export", "import", "serve"}, {"want"}},
+    {"share", "Share", {"export", "import", "serve"}, {}},
     {"machine", "This machine", {"doctor", "config", "demo"}, {"fetchers", "help"}},
 };
 
@@ -62,7 +62,9 @@ std::vector<const Verb*> verbs_of(const VerbGroup& group, std::span<const Verb* 
   std::vector<const Verb*> members;
   std::ranges::copy_if(verbs, std::back_inserter(members),
                        [&](const Verb* verb) { return &group_of(*verb) == &group; });
-  std::ranges::stable_sort(members, {}, [&](const Verb* verb) { return place_in(group, first_word(verb->name)); });
+  std::ranges::stable_sort(members, {}, [&](const Verb* verb) {
+    return std::pair(place_in(group, first_word(verb->name)), !mode_of(*verb).empty());
+  });
   return members;
 }
 

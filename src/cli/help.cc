@@ -98,6 +98,18 @@ std::string usage(const Verb& verb, const std::vector<Option>& options) {
 
 using Row = std::pair<std::string_view, std::string_view>;  // a command, what it does
 
+// The options that make another verb of this one.
+std::vector<Option> modes_of(const Verb& verb) {
+  std::vector<Option> options;
+  for (const Verb* other : verbs()) {
+    if (mode_of(*other).empty() || command_of(*other) != verb.name) continue;
+    Option& option = options.emplace_back();
+    option.names = mode_of(*other);
+    option.help = fmt::format("{}: see sabath {} --help", other->summary, other->name);
+  }
+  return options;
+}
+
 std::string table_of(const std::vector<Row>& rows, std::size_t least, std::size_t width) {
   std::size_t column = least;
   for (const auto& [name, summary] : rows) column = std::max(column, name.size());
@@ -196,7 +208,7 @@ std::string help_of_noun(std::string_view noun, std::span<const Verb* const> ver
 std::string help_of_verb(const Verb& verb, std::size_t width) {
   OptionSet set;
   const Action action = verb.options_into(set);  // keeps the targets of `set`
-  std::vector<Option> arguments, options;
+  std::vector<Option> arguments, options = modes_of(verb);
   for (const Option& option : set.options()) (option.is_argument() ? arguments : options).push_back(option);
   std::string text = wrap(fmt::format("sabath {}: {}", verb.name, verb.summary), width, "");
   text += "\n" + examples(verb.examples, width);

@@ -33,4 +33,11 @@ std::span<const Verb* const> verbs() {
   return all;
 }
 
+std::string_view command_of(const Verb& verb) { return verb.name.substr(0, verb.name.find(" --")); }
+
+std::string_view mode_of(const Verb& verb) {
+  const std::string_view command = command_of(verb);
+  return command.size() == verb.name.size() ? std::string_view() : verb.name.substr(command.size() + 1);
+}
+
 }  // namespace sabath::cli

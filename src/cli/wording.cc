@@ -24,9 +24,17 @@ std::string option_of(std::string_view key) {
   return option;
 }
 
-std::string line_of(std::string_view verb) { return fmt::format("sabath {}", verb); }
-std::string line_of_ranks(std::string_view verb) { return fmt::format("mpirun sabath {}", verb); }
-std::string record_of(std::string_view verb) { return fmt::format("what `sabath {} --json` printed", verb); }
+// A verb of the library is a command of this name, or a mode of another one.
+std::string_view command_words(std::string_view verb) {
+  const std::string_view mode = renamed_verb(verb);
+  return mode.empty() ? verb : mode;
+}
+
+std::string line_of(std::string_view verb) { return fmt::format("sabath {}", command_words(verb)); }
+std::string line_of_ranks(std::string_view verb) { return fmt::format("mpirun sabath {}", command_words(verb)); }
+std::string record_of(std::string_view verb) {
+  return fmt::format("what `sabath {} --json` printed", command_words(verb));
+}
 
 }  // namespace
 

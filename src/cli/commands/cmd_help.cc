@@ -93,7 +93,8 @@ int run(Context& context, const Options& options) {
   }
   if (const auto now = renamed_verb(name); !now.empty()) {
     throw Error(FailureKind::usage, fmt::format("no such command: '{}'", name),
-                fmt::format("see: sabath help {}", now));
+                now.find(" --") == now.npos ? fmt::format("see: sabath help {}", now)
+                                            : fmt::format("see: sabath {} --help", now));
   }
   std::vector<std::string> names;
   for (const Verb* verb : verbs()) names.emplace_back(verb->name);
