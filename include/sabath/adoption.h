@@ -29,9 +29,12 @@ struct AdoptionRecord {
 };
 
 // Reads and hashes each file once. One thread calls; the store is made if it is not there. Throws Error{content} if the
-// the name means another root, Error{invalid} for what no asset can hold, Error{changed} for a file that is
-// being written, Error{usage} for a directory that holds the store or lies in it, Error{interrupted}, Error{space},
-// Error{storage}.
+// name means another root, Error{invalid} for what no asset can hold, Error{changed} for a file that is being written,
+// Error{usage} for a directory that holds the store or lies in it, Error{interrupted}, Error{space}, Error{storage}.
+[[nodiscard]] AdoptionRecord adopt(Session& session, const AdoptionRequest& request, EventSink& events,
+                                   std::stop_token stop = {});
+[[nodiscard]] std::string to_json(const AdoptionRecord& record);
+
 // A cache of Hugging Face's hub, or the folder of one repository in it (docs/huggingface.md): each revision becomes an
 // asset, by a name of its own. No file is copied, and each is compared with the hash that is its blob's name.
 struct HubAdoptionRequest {
@@ -55,12 +58,9 @@ struct HubAdoptionRecord {
   int exit = 0;  // of the first failure
 };
 
+// As adopt(); a revision that fails stands with its failure in the record, and the others are adopted all the same.
 [[nodiscard]] HubAdoptionRecord adopt_hub(Session& session, const HubAdoptionRequest& request, EventSink& events,
                                           std::stop_token stop = {});
 [[nodiscard]] std::string to_json(const HubAdoptionRecord& record);
-
-[[nodiscard]] AdoptionRecord adopt(Session& session, const AdoptionRequest& request, EventSink& events,
-                                   std::stop_token stop = {});
-[[nodiscard]] std::string to_json(const AdoptionRecord& record);
 
 }  // namespace sabath

@@ -121,6 +121,8 @@ struct UnsubscribeRequest {
   std::string name;
 };
 
+struct SubscriptionsRequest {};
+
 struct SubscriptionChange {
   Subscription subscription;
   std::string before;                                // the earlier pin; empty: it is new
@@ -139,7 +141,8 @@ struct SubscriptionsRecord {
                                                     EventSink& events, std::stop_token stop = {});
 [[nodiscard]] SubscriptionsRecord unsubscribe(Session& session, const UnsubscribeRequest& request, EventSink& events,
                                               std::stop_token stop = {});
-[[nodiscard]] SubscriptionsRecord subscriptions(Session& session);
+[[nodiscard]] SubscriptionsRecord subscriptions(Session& session, const SubscriptionsRequest& request,
+                                                EventSink& events, std::stop_token stop = {});
 [[nodiscard]] std::string to_json(const SubscriptionsRecord& record);
 
 }  // namespace sabath

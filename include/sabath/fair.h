@@ -15,7 +15,7 @@ namespace sabath {
 struct FairPrinciple {
   std::string name;    // "F1"
   std::string answer;  // "yes", "part", "no"; "not asked": its sources were not
-  std::string by;      // what says so; or what lacks
+  std::string by;      // what says so; or what is missing
   std::string remedy;  // the change that would mend it, as `catalogue edit` takes it; empty: there is none
 };
 

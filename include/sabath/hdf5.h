@@ -32,7 +32,7 @@ struct Hdf5Filter {
 
 struct Hdf5Source {  // where data stand that are not in the file; it is not followed
   std::string file;
-  std::string dataset;  // of a virtual dataset
+  std::optional<std::string> dataset;  // of a virtual dataset
 };
 
 struct Hdf5Object {
@@ -67,12 +67,13 @@ struct Hdf5InspectRecord {
 // The same selection of the same data gives the same bytes. OUT appears when it is whole.
 struct Hdf5SelectRequest {
   enum class Filter { none, gzip, zstd, keep };  // keep: the chunks and filters of the source
+  enum class Blocks { files, groups };           // what a block becomes; groups: of one file
   std::filesystem::path file;
   std::vector<std::string> selections;  // such as "full[:,:,:,0]"
   std::filesystem::path output;         // a file; of blocks in files a directory, absent or empty
   Filter filter = Filter::none;
-  std::string blocks;                   // such as "128,128,4": cut the first selection into blocks of this shape
-  bool blocks_as_groups = false;        // of one file; else each is a file
+  std::string blocks;  // such as "128,128,4": cut the first selection into blocks of this shape
+  Blocks blocks_as = Blocks::files;
   bool rest = false;                    // also everything that was not named, whole
   std::optional<Sha256> source_digest;  // of the source's bytes, for the attribute that says where the data come from
 };

@@ -101,16 +101,13 @@ struct ManifestVerifyRecord {
 };
 
 // Writes what a manifest names in the words of other tools. The content must be in the store: it is read and checked.
+// One of the three is written.
 struct ManifestExportRequest {
-  enum class Form {
-    metalink,  // RFC 5854
-    links,     // the headers Link and Digest of each file, RFC 6249
-    bag        // a BagIt bag, RFC 8493, which must not be there; with a URL it has no payload
-  };
   std::string manifest;
-  Form form = Form::metalink;
-  std::filesystem::path output;   // a file, replaced; of a bag a directory
-  std::vector<std::string> urls;  // the files stand at URL + path; each ends in '/'; several are mirrors
+  std::filesystem::path metalink{};  // this file, replaced: RFC 5854
+  std::filesystem::path links{};     // this file, replaced: the headers Link and Digest of each file, RFC 6249
+  std::filesystem::path bag{};       // a BagIt bag, RFC 8493: this directory, made; with a URL it has no payload
+  std::vector<std::string> urls;     // the files stand at URL + path; each ends in '/'; several are mirrors
 };
 struct ManifestExportRecord {
   Sha256 manifest;

@@ -92,6 +92,7 @@ struct ForeseenAsset {
 
 struct ForeseenRun {
   std::filesystem::path directory;
+  std::filesystem::path source;  // where its copy of the code is; empty: the model has no code
   std::vector<ForeseenStep> steps;
   std::map<std::string, std::string> config;
   std::vector<std::string> modules;

@@ -4,7 +4,6 @@
 // cannot listen.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -35,10 +34,10 @@ struct ServeRequest {
   // credentials, and of these repositories, "[datasets/]OWNER/NAME".
   bool hub = false;
   std::vector<std::string> allow;
-  bool anonymous = false;          // without a token, also at addresses that others can reach
-  unsigned connections = 256;      // at once, at most 10,000
-  std::uint64_t limit_rate = 0;    // bytes a second to each client; 0: none
-  std::chrono::seconds grace{30};  // how long answers on their way may take to end, at most a day
+  bool anonymous = false;        // without a token, also at addresses that others can reach
+  unsigned connections = 256;    // at once, at most 10,000
+  std::uint64_t limit_rate = 0;  // bytes a second to each client; 0: none
+  unsigned grace_seconds = 30;   // how long answers on their way may take to end, at most a day
   // All are called by the thread that serves; each may be empty.
   std::function<void(const Serving&)> on_start;
   std::function<void(std::string_view)> on_requests;  // whole lines, one for each request or unanswered connection

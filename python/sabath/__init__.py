@@ -5,7 +5,7 @@
     >>> asset.path, asset.root, len(asset.files)  # doctest: +SKIP
 
 The functions of this module use one session, with the settings of the environment and the configuration files; a
-`Session` has settings of its own. docs/python.md is the tutorial, docs/library.md lists the verbs.
+`Session` has settings of its own. docs/python.md is the tutorial, docs/requests-and-records.md lists the verbs.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import threading
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
-from . import calls, errors, patterns, program
+from . import calls, errors, made, patterns, program
 from .asset import Asset
 from .files import AssetFile, HeldAsset
 from .library import Library
@@ -73,9 +73,15 @@ class Session:
                 self._changed_users.notify_all()
 
     def call(self, verb: str, **request: Any) -> Record:
-        """Any verb by its name and the keys of its request, as docs/library.md has them; its record. Raises what the
-        record's exit code means."""
+        """Any verb by its name and the keys of its request, as docs/requests-and-records.md has them; its record. Raises
+        what the record's exit code means."""
         return self._work(verb, request)
+
+    def __getattr__(self, name: str) -> Callable[..., Record]:
+        """A verb that has no method below: session.gc(max_size="10G"), session.manifest_create("directory")."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return made.method(self, name)
 
     # The verbs ------------------------------------------------------------------------------------------------------
 
@@ -127,12 +133,13 @@ class Session:
         return str(self._work("view", {"name": name, "to": to if to is None else os.fspath(to), "as": files})["path"])
 
     def plan(self, names: Names, **request: Any) -> Record:
-        """The plan of a fetch: bytes, sources, and whether they fit (docs/planning.md). Nothing is moved."""
+        """The plan of a fetch: bytes, sources, and whether they fit (docs/planning.md). Nothing is moved.
+        Keys: models, datasets, name, sample, select, force, to, requests."""
         return self._work("plan", {"names": _list(names), **request}, raises=False)
 
     def verify(self, names: Names = (), progress: Any = None, tqdm_class: Any = None, **request: Any) -> Record:
-        """Reads assets, or the whole store, again, and compares every hash. `quick`, `within` (seconds), `limit_rate`
-        (bytes a second), `repair`, `threads` as in docs/library.md. Raises HashMismatch, Incomplete, Offline."""
+        """Reads assets, or the whole store, again, and compares every hash. Raises HashMismatch, Incomplete, Offline.
+        Keys: quick, within (seconds), limit_rate (bytes a second), repair, threads."""
         return self._work("verify", {"names": _list(names), **request}, progress, tqdm_class)
 
     def keep(self, names: Names = ()) -> List[Record]:
@@ -171,15 +178,18 @@ class Session:
 
     def stage(self, names: Names, *, to: Any = "auto", launcher: Sequence[str] = (), **options: Any) -> Record:
         """Brings datasets to the disk of every node of a job; the record. `launcher`: what starts the ranks, such as
-        ["srun", "--mpi=pmix"] or ["mpirun", "-n", "4"]; empty: this node only. `options`: those of `sabath stage`:
-        mode="shard", seed=7, overlap=2, per_rank=True, select=["full[:,:,:,0]"], ... Raises NodesFailed, NoSpace, ..."""
+        ["srun", "--mpi=pmix"] or ["mpirun", "-n", "4"]; empty: this node only. `options`: those of `sabath stage`,
+        such as mode="shard", seed=7, select=["full[:,:,:,0]"]. Raises NodesFailed, NoSpace, ...
+        Keys: mode, seed, overlap, per_rank, layout, repo, select, blocks, filter, readers, allow_partial, threads, deadline,
+        no_fetch, bypass_shared, emulate_nodes, simulate, alone."""
         arguments = [*program.options_of({"to": to, **options}), *_list(names)]
         return program.call("stage", arguments, self.settings, launcher)
 
     def run(self, model: str, dataset: Optional[str] = None, *, arguments: Sequence[str] = (), **options: Any) -> Record:
-        """Runs a model on verified bytes; the record of its runs (docs/runs.md). `options`: those of `sabath run`:
-        set={"lr": 0.01}, mode="infer", run_dir="runs/1", ranks=8, no_fetch=True, from_="weights", or engine="ort" with
-        input={"x": "x.npy"}, ... Raises ProgramFailed, ..."""
+        """Runs a model on verified bytes; the record of its runs (docs/runs.md). `options`: those of `sabath run`,
+        such as set={"lr": 0.01}, from_="weights", or engine="ort" with input={"x": "x.npy"}. Raises ProgramFailed, ...
+        Keys: dry_run, set, set_from, mode, engine, input, from_, run_set, run_dir, at, stage_record, env, launcher,
+        container, site, ranks, nodes, verify, no_verify, trust, no_fetch, grace."""
         command = [
             *program.options_of(options),
             model,
@@ -214,9 +224,11 @@ class Session:
                 input_names: Names = (), output_names: Names = (), as_name: Optional[str] = None, progress: Any = None,
                 **request: Any) -> Record:  # fmt: skip
         """Converts a model to ONNX, with a proof (docs/convert.md). `from_engine`: "pytorch", "sklearn", "keras", "onnx", ...
-        `data`, `dummy`: .npy files, one for each input; `code`: "FILE.py:NAME". `request`: opset, stochastic, absolute,
-        relative, precision, seed, fixed_batch, memory (bytes), time (seconds), trust. Several models: sabath.call("convert",
-        models=[...]). Raises HashMismatch where it is not equal (its record has the findings), NeedsLogin without trust."""
+        `data`, `dummy`: .npy files, one for each input; `code`: "FILE.py:NAME". Several models:
+        sabath.call("convert", models=[...]). Raises HashMismatch where it is not equal (its record has the findings),
+        NeedsLogin without trust.
+        Keys: opset, stochastic, absolute, relative, precision, seed, merge, fixed_batch, memory (bytes), time (seconds),
+        dry_run, trust."""
         one = {"model": os.fspath(model), "from": from_engine, "samples": samples, "input_names": _list(input_names),
                "data": [os.fspath(file) for file in _list(data)], "dummy": [os.fspath(file) for file in _list(dummy)],
                "output_names": _list(output_names), **({"code": code} if code else {})}  # fmt: skip
@@ -224,15 +236,18 @@ class Session:
 
     def infer(self, models: Names, input: Any, output: Any, **request: Any) -> Record:
         """Runs ONNX models over samples, one after the other (docs/infer.md). `models`: .onnx files, assets, ASSET:PATH.
-        `input`: a file of samples, or a dict of files by the names of the first model's inputs. `request`: result, batch,
-        threads, as_it_is, latency (a file that report(format="latency") reads). Raises UsageError for what does not fit, before anything runs."""
+        `input`: a file of samples, or a dict of files by the names of the first model's inputs. Raises UsageError
+        for what does not fit, before anything runs.
+        Keys: result, batch, threads, as_it_is, latency (a file for a report of that format)."""
         given = {"inputs": {name: os.fspath(file) for name, file in input.items()}} if isinstance(input, dict) else {
             "input": os.fspath(input)}  # fmt: skip
         return self._work("infer", {"models": _list(models), "output": os.fspath(output), **given, **request})
 
     def report(self, runs: Names, **request: Any) -> Record:
         """The series of runs, and a report of them: format="html", file="loss.svg", metric=["loss"],
-        expect=["val_mae<=0.2"], ... as in docs/library.md. Of format="latency" assets, too: the record has the table. Raises HashMismatch if an expectation is not met."""
+        expect=["val_mae<=0.2"], ... Of format="latency" assets, too: the record has the table. Raises
+        HashMismatch if an expectation is not met.
+        Keys: format, file, set, set_from, metric, expect, pattern, all."""
         return self._work("report", {"runs": _list(runs), **request})
 
     def log_metrics(self, values: Optional[Dict[str, float]] = None, *, epoch: Optional[int] = None,

@@ -16,9 +16,11 @@
 namespace sabath::cli {
 namespace {
 
+bool is_rest(const Field& field) { return field.argument.starts_with("-- "); }
+
 // "-n,--dry-run"
 std::string names_of(const Field& field) {
-  if (!field.argument.empty()) return std::string(field.argument);
+  if (!field.argument.empty()) return std::string(field.argument) + (is_rest(field) ? "..." : "");
   std::string name(field.option.empty() ? field.key : field.option);
   std::ranges::replace(name, '_', '-');
   return (field.letter == 0 ? "" : std::string{'-', field.letter, ','}) + "--" + name;
@@ -27,9 +29,10 @@ std::string names_of(const Field& field) {
 Option option_of(const Field& field, void* request) {
   Option option;
   option.names = names_of(field);
-  if (field.argument.empty()) option.value = field.all_words().empty() ? field.value : field.all_words();
+  if (field.argument.empty()) option.value = field.value.empty() ? field.all_words() : field.value;
   option.help = field.help;
-  option.repeats = field.type->is_list;
+  option.rest = is_rest(field);
+  option.repeats = (field.type->is_list || field.type->repeats) && !option.rest;
   option.required = field.required;
   option.set = [&field, names = option.names, at = field.at(request)](const std::string& text) {
     field.type->parse(field, names, text, at);

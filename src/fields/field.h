@@ -1,6 +1,7 @@
 // One field of a table, and what the fields of a C++ type have in common. Included by fields/fields.h.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -22,6 +23,7 @@ struct FieldType {
   void (*parse)(const Field&, const std::string& option, const std::string& text, void* at) = nullptr;
   void (*write)(const Field&, const void* at, Json& into) = nullptr;  // nullptr: stands in requests only
   bool is_list = false;
+  bool repeats = false;         // the option of an object of names: each time another member
   std::string_view words = {};  // "dataset|model|workflow": of an enumeration
 };
 
@@ -36,15 +38,22 @@ struct Field {
   bool required = false;               // of a request
   bool null_if_empty = false;          // of a record: "", 0, an empty list or object is written as null
   bool absent_if_empty = false;        // of a record: the key is left out where the value would be null
-  bool hidden = false;                 // the library's alone: no option
-  char letter = 0;                     // on the command line: -n
-  std::string_view option = {};        // empty: the key, with dashes
-  std::string_view value = {};         // "FILE"
-  std::string_view argument = {};      // "NAME": no option, but an argument
+  bool any_number = false;             // of a record's numbers: 3, not 3.0; "NaN", "Infinity" and "-Infinity" as texts
+  std::size_t printable_max = 0;       // of a record's texts: printable, cut at so many bytes; 0: as they are
+  bool (*only_if)(const void* object) = nullptr;  // of a record: else the key is left out
+  bool opposite = false;                          // of a flag: the key says the opposite of the member
+  bool hidden = false;                            // the library's alone: no option
+  char letter = 0;                                // on the command line: -n
+  std::string_view option = {};                   // empty: the key, with dashes
+  std::string_view value = {};                    // "FILE"; empty: the words
+  std::string_view argument = {};  // "NAME": no option, but an argument; "-- NAME": all that stands after "--"
+  std::string_view (*find_words)() = nullptr;  // instead of `words`, where only a function has them
   void (*compute)(const Field&, const void* object,
                   Json& into) = nullptr;  // of a record: SABATH_VALUE; then without `at`
 
-  [[nodiscard]] std::string_view all_words() const { return words.empty() ? type->words : words; }
+  [[nodiscard]] std::string_view all_words() const {
+    return find_words != nullptr ? find_words() : words.empty() ? type->words : words;
+  }
   void write(const void* object, Json& into) const;  // the value; null: there is none
 };
 

@@ -1,6 +1,7 @@
 // How objects, lists and objects of names are read from a request and written into a record. Included by fields.h.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <string>
 #include <type_traits>
@@ -53,8 +54,8 @@ struct TypeOf<std::vector<T>> {  // a request may have a list of texts, paths or
 };
 
 // An object whose keys are names. A request may have texts only: {"lr": "0.1"}, on the command line lr=0.1.
-void read_pairs(const Field& field, JsonObject& request, std::map<std::string, std::string>& into);
-void parse_pair(const std::string& option, const std::string& text, std::map<std::string, std::string>& into);
+std::map<std::string, std::string> read_pairs(const Field& field, JsonObject& request);
+std::map<std::string, std::string> parse_pair(const std::string& option, const std::string& text);
 
 template <typename Pairs>
 struct TypeOfPairs {
@@ -64,7 +65,7 @@ struct TypeOfPairs {
     const auto& pairs = *static_cast<const Pairs*>(at);
     if (field.null_if_empty && pairs.empty()) return;
     make_object(into);
-    for (const auto& [name, value] : pairs) one.write(field, &value, member_of(into, name));
+    for (const auto& [name, value] : pairs) one.write(field, &value, member_of(into, shown_text(field, name)));
   }
   static constexpr FieldType type{.name = "object of names", .fields = one.fields, .write = write};
 };
@@ -73,17 +74,30 @@ struct TypeOf<std::map<std::string, T>> : TypeOfPairs<std::map<std::string, T>> 
 template <typename T>
 struct TypeOf<std::vector<std::pair<std::string, T>>> : TypeOfPairs<std::vector<std::pair<std::string, T>>> {};
 
-template <>
-struct TypeOf<std::map<std::string, std::string>> {
-  using Pairs = std::map<std::string, std::string>;
-  static void read(const Field& field, JsonObject& request, void* at) {
-    read_pairs(field, request, *static_cast<Pairs*>(at));
+template <typename T>
+requires std::is_same_v<T, std::string> || std::is_same_v<T, std::filesystem::path>
+struct TypeOf<std::map<std::string, T>> {
+  using Pairs = std::map<std::string, T>;
+  static void add(const std::map<std::string, std::string>& texts, void* at) {
+    for (const auto& [name, text] : texts) (*static_cast<Pairs*>(at))[name] = text;
   }
+  static void read(const Field& field, JsonObject& request, void* at) { add(read_pairs(field, request), at); }
   static void parse(const Field&, const std::string& option, const std::string& text, void* at) {
-    parse_pair(option, text, *static_cast<Pairs*>(at));
+    add(parse_pair(option, text), at);
   }
   static constexpr FieldType type{
-      .name = "object of texts", .read = read, .parse = parse, .write = TypeOfPairs<Pairs>::write};
+      .name = "object of texts", .read = read, .parse = parse, .write = TypeOfPairs<Pairs>::write, .repeats = true};
+};
+
+// Of what SABATH_VALUE gives: a value that the record has; nullptr: there is none.
+template <typename T>
+struct TypeOf<const T*> {
+  static constexpr const FieldType& one = type_of<T>;
+  static void write(const Field& field, const void* at, Json& into) {
+    if (const T* const value = *static_cast<const T* const*>(at); value != nullptr) one.write(field, value, into);
+  }
+  static constexpr FieldType type{
+      .name = one.name, .fields = one.fields, .write = write, .is_list = one.is_list, .words = one.words};
 };
 
 }  // namespace sabath

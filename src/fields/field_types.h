@@ -43,6 +43,7 @@ SABATH_PLAIN_TYPE(std::filesystem::path, "path")
 SABATH_PLAIN_TYPE(bool, "flag")
 SABATH_PLAIN_TYPE(double, "number")
 SABATH_PLAIN_TYPE(std::chrono::seconds, "seconds")
+SABATH_PLAIN_TYPE(Sha256, "digest")
 #undef SABATH_PLAIN_TYPE
 
 template <>
@@ -59,7 +60,6 @@ struct TypeOf<Environment> {  // of requests: an object of texts; absent: that o
     static constexpr FieldType type{.name = NAME, .write = write};     \
   };
 SABATH_WRITTEN_TYPE(std::string_view, "text")
-SABATH_WRITTEN_TYPE(Sha256, "digest")
 SABATH_WRITTEN_TYPE(Json, "value")
 #undef SABATH_WRITTEN_TYPE
 
@@ -70,6 +70,7 @@ struct WordsOf;
 [[nodiscard]] std::optional<std::string> read_word(const Field& field, JsonObject& request);
 void check_word_of(const Field& field, const std::string& text, std::string_view what);
 void write_text(std::string_view text, Json& into);
+[[nodiscard]] std::string shown_text(const Field& field, std::string_view text);  // as `printable_max` has it
 
 template <typename E>
 requires std::is_enum_v<E>

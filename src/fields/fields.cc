@@ -22,15 +22,21 @@ void read_fields(Fields fields, JsonObject& request, void* object) {
 void write_fields(Fields fields, const void* object, Json& into) {
   if (into.is_null()) into = Json::object();
   for (const Field& field : fields) {
+    if (field.only_if != nullptr && !field.only_if(object)) continue;
     Json value;
     field.write(object, value);
     if (!field.absent_if_empty || !value.is_null()) into[std::string(field.key)] = std::move(value);
   }
 }
 
+void write_record(Fields fields, const void* object, Json& into) {
+  into = Json{{"schema", 1}};
+  write_fields(fields, object, into);
+}
+
 Json write_record(Fields fields, const void* object) {
-  Json json{{"schema", 1}};
-  write_fields(fields, object, json);
+  Json json;
+  write_record(fields, object, json);
   return json;
 }
 
@@ -42,9 +48,10 @@ Json description_of(const Field& field) {
   Json one{{"key", field.key}, {"type", field.type->name}, {"list", field.type->is_list}, {"help", field.help}};
   if (!field.unit.empty()) one["unit"] = field.unit;
   if (!field.all_words().empty()) one["words"] = field.all_words();
+  if (!field.argument.empty()) one["argument"] = field.argument;
   if (field.required) one["required"] = true;
   if (field.null_if_empty) one["null"] = true;
-  if (field.absent_if_empty) one["absent"] = true;
+  if (field.absent_if_empty || field.only_if != nullptr) one["absent"] = true;
   if (field.type->fields != nullptr) one["fields"] = description_of(field.type->fields());
   return one;
 }

@@ -21,7 +21,8 @@
 
 namespace sabath {
 
-[[nodiscard]] Json write_record(Fields fields, const void* object);    // {"schema": 1, ...}: what `--json` prints
+[[nodiscard]] Json write_record(Fields fields, const void* object);  // {"schema": 1, ...}: what `--json` prints
+void write_record(Fields fields, const void* object, Json& into);
 [[nodiscard]] std::string text_of(Fields fields, const void* object);  // the same, on one line
 
 // For programs and the documents: an object for each field, with the fields that it has itself.
@@ -46,6 +47,20 @@ template <IsDescribed T>
   return text_of(Described<T>::table, &record);
 }
 
+// Of what SABATH_VALUE gives: the record of another verb, with its schema; nullptr: there is none.
+template <IsDescribed T>
+struct WholeRecord {
+  const T* record = nullptr;
+};
+template <IsDescribed T>
+struct TypeOf<WholeRecord<T>> {
+  static Fields fields() { return Described<T>::table; }
+  static void write(const Field&, const void* at, Json& into) {
+    if (const T* const record = static_cast<const WholeRecord<T>*>(at)->record) write_record(fields(), record, into);
+  }
+  static constexpr FieldType type{.name = "object", .fields = fields, .write = write};
+};
+
 // One value as it stands in a record: an object of a list that is written element by element.
 template <IsDescribed T, typename J = Json>
 [[nodiscard]] J element_json(const T& value) {
@@ -63,6 +78,8 @@ template <IsDescribed T, typename J = Json>
     .key = KEY, .type = &::sabath::type_of<decltype((std::declval<Of&>().NAME))>,                          \
     .at = [](void* object) -> void* { return &static_cast<Of*>(object)->NAME; } __VA_OPT__(, ) __VA_ARGS__ \
   }
+// `.only_if = SABATH_IF(FUNCTION)`: it takes a const Of&, a name or a lambda as below.
+#define SABATH_IF(FUNCTION) [](const void* object) -> bool { return (FUNCTION)(*static_cast<const Of*>(object)); }
 // A key of a record whose value a function gives: FUNCTION takes a const Of&. A name, or a lambda without a capture (in
 // a .cc only; in parentheses where it has commas outside of brackets).
 #define SABATH_VALUE(KEY, FUNCTION, ...)                                                                    \

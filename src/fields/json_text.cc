@@ -1,5 +1,6 @@
 #include "fields/json_text.h"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace sabath {
@@ -8,9 +9,17 @@ std::string text_of(const Json& record) { return record.dump(-1, ' ', false, Jso
 
 Json text_or_null(std::string_view text) { return text.empty() ? Json(nullptr) : Json(text); }
 
-Json until_or_null(std::int64_t until_ns) {
-  const bool known = until_ns != 0 && until_ns != INT64_MAX;
-  return known ? Json(until_ns / 1'000'000'000) : Json();
+std::optional<std::int64_t> seconds_until(std::int64_t until_ns) {
+  if (until_ns == 0 || until_ns == INT64_MAX) return std::nullopt;
+  return until_ns / 1'000'000'000;
+}
+
+Json json_number(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value < 0 ? "-Infinity" : "Infinity";
+  constexpr double exact_max = 9007199254740992.0;
+  if (std::trunc(value) == value && std::abs(value) < exact_max) return static_cast<std::int64_t>(value);
+  return value;
 }
 
 Json value_or_null(const std::optional<std::uint64_t>& value) { return value ? Json(*value) : Json(nullptr); }

@@ -10,8 +10,8 @@
 
 #include "base/file.h"
 #include "base/wording.h"
+#include "fields/json_text.h"
 #include "report/exporter.h"
-#include "report/json_report.h"
 #include "report/summary.h"
 #include "sabath/error.h"
 #include "sabath/path.h"

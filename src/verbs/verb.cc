@@ -7,65 +7,66 @@
 // One line a verb, in the order of their names.
 // clang-format off
 #define SABATH_VERBS(verb, described) \
-  verb("adopt", call_adopt) \
-  verb("apply", call_apply) \
-  verb("catalogue edit", call_catalogue_edit) \
-  verb("catalogue export", call_catalogue_export) \
-  verb("catalogue list", call_catalogue_list) \
-  verb("catalogue new", call_catalogue_new) \
-  verb("catalogue pin", call_catalogue_pin) \
-  verb("catalogue rm", call_catalogue_rm) \
-  verb("catalogue subscribe", call_catalogue_subscribe) \
-  verb("catalogue unsubscribe", call_catalogue_unsubscribe) \
-  verb("catalogue update", call_catalogue_update) \
+  described(adopt_call) \
+  described(apply_call) \
+  described(catalogue_edit_call) \
+  described(catalogue_export_call) \
+  described(catalogue_list_call) \
+  described(catalogue_new_call) \
+  described(catalogue_pin_call) \
+  described(catalogue_rm_call) \
+  described(catalogue_subscribe_call) \
+  described(catalogue_unsubscribe_call) \
+  described(catalogue_update_call) \
   described(cite_call) \
-  verb("compare", call_compare) \
-  verb("config", call_config) \
-  verb("convert", call_convert) \
-  verb("convert check", call_convert_check) \
-  verb("doctor", call_doctor) \
+  described(compare_call) \
+  described(config_call) \
+  described(convert_call) \
+  described(convert_check_call) \
+  described(doctor_call) \
   described(du_call) \
-  verb("export", call_export) \
-  verb("fair", call_fair) \
+  described(export_call) \
+  described(fair_call) \
   described(fetch_call) \
   described(fetchers_call) \
-  verb("gc", call_gc) \
-  verb("hdf5 hash", call_hdf5_hash) \
-  verb("hdf5 inspect", call_hdf5_inspect) \
-  verb("hdf5 select", call_hdf5_select) \
-  verb("import", call_import) \
-  verb("infer", call_infer) \
+  described(gc_call) \
+  described(hdf5_hash_call) \
+  described(hdf5_inspect_call) \
+  described(hdf5_select_call) \
+  described(help_call) \
+  described(import_call) \
+  described(infer_call) \
   described(info_call) \
   described(init_call) \
-  verb("inspect", call_inspect) \
-  verb("keep", call_keep) \
+  described(inspect_call) \
+  described(keep_call) \
   described(list_call) \
-  verb("log", call_log) \
-  verb("manifest create", call_manifest_create) \
-  verb("manifest diff", call_manifest_diff) \
-  verb("manifest export", call_manifest_export) \
-  verb("manifest show", call_manifest_show) \
-  verb("manifest verify", call_manifest_verify) \
-  verb("metrics", call_metrics) \
+  described(log_call) \
+  described(manifest_create_call) \
+  described(manifest_diff_call) \
+  described(manifest_export_call) \
+  described(manifest_show_call) \
+  described(manifest_verify_call) \
+  described(metrics_call) \
   described(path_call) \
   described(plan_call) \
-  verb("report", call_report) \
-  verb("rm", call_remove) \
-  verb("run", call_run) \
-  verb("sample", call_sample) \
+  described(report_call) \
+  described(rm_call) \
+  described(run_call) \
+  described(sample_call) \
   described(search_call) \
-  verb("serve", call_serve) \
+  described(serve_call) \
   described(stage_call) \
-  verb("supporting", call_supporting) \
-  verb("task", call_task) \
-  verb("trust add", call_trust_add) \
-  verb("trust list", call_trust_list) \
-  verb("trust revoke", call_trust_revoke) \
-  verb("unkeep", call_unkeep) \
+  described(supporting_call) \
+  described(task_call) \
+  described(trust_add_call) \
+  described(trust_list_call) \
+  described(trust_revoke_call) \
+  described(unkeep_call) \
   described(unstage_call) \
-  verb("verify", call_verify) \
+  described(verify_call) \
   described(view_call) \
-  verb("want", call_want) \
+  described(want_call) \
   described(where_call) \
 // clang-format on
 

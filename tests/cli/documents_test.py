@@ -1,6 +1,8 @@
 #!/usr/bin/python3
-"""The documents and the completions agree with the program. SABATH_ACCEPT=1 writes the manual page anew."""
+"""The documents and the completions agree with the program. SABATH_ACCEPT=1 writes what is made of its words
+anew: the manual page, the table of variables, docs/requests-and-records.md."""
 
+import json
 import os
 import pathlib
 import re
@@ -9,12 +11,14 @@ import subprocess
 
 from support.case import Case, main
 from support.man_page import man_page, names_of, variables_of
+from support.verb_page import verb_page
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 MAN = TREE / "etc/man/man1/sabath.1"
 BASH = TREE / "etc/completions/bash/sabath"
 CODES = TREE / "docs/exit-codes.md"
 SETTINGS = TREE / "docs/configuration.md"
+TABLES = TREE / "docs/requests-and-records.md"
 
 
 class Documents(Case):
@@ -30,6 +34,13 @@ class Documents(Case):
         if shutil.which("groff"):
             result = subprocess.run(["groff", "-man", "-ww", "-Tutf8", str(MAN)], capture_output=True, text=True, check=True)
             self.assertEqual(result.stderr, "")
+
+    def test_the_keys_of_every_verb(self):
+        page = verb_page(json.loads(self.sabath_text("help", "--json")))
+        if os.environ.get("SABATH_ACCEPT"):
+            TABLES.write_text(page)
+        self.assertTrue(TABLES.is_file() and TABLES.read_text() == page,
+                        f"{TABLES} is not what the program says: SABATH_ACCEPT=1, and run again")  # fmt: skip
 
     def test_the_table_of_variables(self):
         """It has all that the program and the package read, and no other."""

@@ -11,7 +11,6 @@ import tempfile
 
 DESIGN_LINES_MAX, DESIGN_COLUMNS_MAX, CHANGELOG_WORDS_MAX = 250, 110, 900
 README_LINES_MAX, COLUMNS_MAX = 120, 120  # but tables and code may be wider
-WIDE = ("library.md", "records.md")
 # Spelt so that a search for them does not find this file.
 WORDS = re.compile(r"\b(who[e]ver|what[e]ver|so\s+m[a]ny|so\s+m[u]ch|in\s+pl[a]ce\s+of|what\s+is\s+h[a]d)\b", re.I)
 DATE = re.compile(r"(?<![\w/])20\d\d-\d\d-\d\d(?!\.md)")
@@ -65,7 +64,7 @@ class Documents:
                 find(match.start(), f"{len(match[0])} columns, at most {DESIGN_COLUMNS_MAX}")
         if str(path) == "README.md" and len(lines) > README_LINES_MAX:
             find(0, f"{len(lines)} lines, at most {README_LINES_MAX}: the rest goes to docs")
-        if str(path) == "README.md" or path.parts[0] == "docs" and path.name not in WIDE:
+        if str(path) == "README.md" or path.parts[0] == "docs":
             for match in re.finditer(rf"^(?! *\||    ).{{{COLUMNS_MAX + 1},}}$", re.sub(r"^```.*?^```$", blank, text, flags=re.M | re.S), re.M):
                 find(match.start(), f"{len(match[0])} columns, at most {COLUMNS_MAX}")
         if path.name == "CHANGELOG.md" and len(text.split()) > CHANGELOG_WORDS_MAX:

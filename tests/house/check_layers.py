@@ -23,7 +23,7 @@ BELOW = {
     "infer": {"base", "formats", "ort"},
     "trackers": {"base", "formats", "metrics"},
     "record": {"base"},
-    "report": {"base", "formats", "metrics", "trackers", "record"},
+    "report": {"base", "fields", "formats", "metrics", "trackers", "record"},
     "recipe": {"base"},
     "metadata": {"base", "recipe"},
     "index": {"base", "recipe"},

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """The library knows no command line: below src/cli and src/demo no text names an option or a line of `sabath`; base/wording.h has
-the names that remedies may use, and each of them is a key of a request (docs/library.md) or of sabath_open (sabath.h).
+the names that remedies may use, and each of them is a key of a request (docs/requests-and-records.md) or of sabath_open (sabath.h).
 Usage: check_wording.py [TREE]; check_wording.py --self-test. Each finding is one line, FILE:LINE: what is wrong.
 """
 
@@ -29,6 +29,7 @@ LINES = {
     "src/verbs/care/adoption.cc": "sabath adopt", "src/report/ro_crate.cc": "sabath cite",
     "src/report/mlflow_store.cc": "sabath run", "src/verbs/doctor/doctor_store.cc": "sabath doctor",
 }  # fmt: skip
+KEYS = "docs/requests-and-records.md"
 STARTED = "src/companion/act.cc"  # where the program itself speaks, before there is a host or a line
 
 TOKEN = re.compile(
@@ -36,7 +37,7 @@ TOKEN = re.compile(
 )
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 SHORT = re.compile(r"(?:^|with |NAME )-[a-z](?= [A-Z]|$| or )")  # -o FILE; not `ulimit -f`
-HELP = re.compile(r'\.help =\s*(?:"(?:\\.|[^"\\\n])*"\s*)+')  # of a table's field: `sabath help` shows it as it is
+HELP = re.compile(r'\.(?:help|summary|examples|details) =\s*(?:"(?:\\.|[^"\\\n])*"\s*)+')  # of a table: `sabath help` shows it as it is
 NAMES = r"constexpr std::array<std::string_view, \d+> {}\{{([^}}]*)\}}"
 
 
@@ -68,15 +69,19 @@ def faults_of(path, text, verbs):
         yield f"`{match.group(0)}` is a line: verb_text() of base/wording.h"
 
 
+def verbs_of(tree):
+    """Their names, the longest first: each file of a verb ends with `described<...>("NAME"...)`."""
+    code = "".join(file.read_text(encoding="utf-8") for file in sorted((tree / "src/verbs").rglob("*.cc")))
+    return sorted(set(re.findall(r'\b(?:described<[^;]*?>|verb)\(\s*"([\w ]+)"', code)), key=len, reverse=True)
+
+
 def check(tree):
     tree = pathlib.Path(tree)
     header = (tree / "src/base/wording.h").read_text(encoding="utf-8")
     options, verbs = (
         re.findall(r'"([^"]+)"', re.search(NAMES.format(name), header).group(1)) for name in ("option_names", "verb_names")
     )
-    table = (tree / "src/verbs/verb.cc").read_text(encoding="utf-8")
-    all_verbs = re.findall(r'verb\("([\w ]+)"', table) + re.findall(r"described\((\w+)_call\)", table)
-    all_verbs = sorted((verb.replace("_", " ") for verb in all_verbs), key=len, reverse=True)
+    all_verbs = verbs_of(tree)
     used, findings = set(), []
     for top in ("src", "fetchers"):
         for file in sorted((tree / top).rglob("*")):
@@ -86,12 +91,13 @@ def check(tree):
             code = HELP.sub(lambda help: "\n" * help.group(0).count("\n"), file.read_text(encoding="utf-8"))
             used |= set(re.findall(r'\b(?:option|verb|record)\w*_(?:text|name)\("([\w ]+)"', code))
             findings += [f"{path}:{line}: {fault}" for line, text in texts_of(code) for fault in faults_of(path, text, all_verbs)]
-    document = (tree / "docs/library.md").read_text(encoding="utf-8")
+    document = (tree / KEYS).read_text(encoding="utf-8")
     keys = set(re.findall(r'"(\w+)"', (tree / "include/sabath/sabath.h").read_text(encoding="utf-8")))
-    keys |= {key for row in re.findall(r"^\|.*\|$", document, re.M) for key in re.findall(r"`(\w+)`", row)}
+    for table in re.findall(r"^Request:\n\n((?:\|.*\n)+)", document, re.M):
+        keys |= set(re.findall(r"^\| `(?:[^`]*\.)?(\w+)` \|", table, re.M))
     for name in options:
         if name not in keys and name != "alone":  # the command line's: a session has ranks or none
-            findings.append(f"src/base/wording.h:1: {name} is no key of docs/library.md or sabath.h")
+            findings.append(f"src/base/wording.h:1: {name} is no key of {KEYS} or sabath.h")
     findings += [f"src/base/wording.h:1: nobody names {name}: remove it" for name in [*options, *verbs] if name not in used]
     return findings
 
@@ -122,14 +128,14 @@ def self_test():
     for code, expected in SAMPLES:
         with tempfile.TemporaryDirectory() as tree:
             for name, text in {
-                "src/base/wording.h": HEADER, "src/verbs/verb.cc": 'verb("fetch", call_fetch)', "src/fetch/x.cc": USE + code,
-                "docs/library.md": "| `fetch` | `path` |\n", "include/sabath/sabath.h": '/* "force": true */',
+                "src/base/wording.h": HEADER, "src/verbs/fetch.cc": 'call = described<fetch>("fetch");', "src/fetch/x.cc": USE + code,
+                KEYS: "Request:\n\n| key | type |\n| `a[].path` | text |\n", "include/sabath/sabath.h": '/* "force": true */',
             }.items():  # fmt: skip
                 file = pathlib.Path(tree, name)
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text(text, encoding="utf-8")
             found = check(tree)
-            pathlib.Path(tree, "docs/library.md").write_text("| `fetch` | |\n", encoding="utf-8")
+            pathlib.Path(tree, KEYS).write_text("Record:\n\n| `path` | text |\n", encoding="utf-8")
             pathlib.Path(tree, "src/fetch/x.cc").write_text(USE.replace("option_name", "f"), encoding="utf-8")
             unknown = check(tree)
         right = len(found) == 1 and expected in found[0] if expected else not found

@@ -1,11 +1,13 @@
 #!/usr/bin/python3
-"""HACKING.md says that a metric format, an exporter, a fetcher and a verb are one file and one line each. Here they are, in a copy
-of the tree, which is built and used. By hand, because it builds the program: scripts/test --part extend."""
+"""HACKING.md says that a metric format, an exporter and a fetcher are one file and one line each, and a verb two files and
+one line. Here they are, in a copy of the tree, which is built and used. The verb is called as a command, through the C door
+and from Python, and gets an option more. By hand, because it builds the program: scripts/test --part extend."""
 
 import hashlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -93,29 +95,99 @@ void add_letters(KnownFetchers& set, const FetcherParts& /*parts*/) { set.add(st
 }  // namespace sabath
 """
 
-VERB = """#include <memory>
+VERB_HEADER = """// The files of a directory, counted. Any thread. Throws Error{storage}.
+#pragma once
 
-#include "cli/verbs.h"
+#include <cstdint>
+#include <filesystem>
+#include <stop_token>
+#include <string>
+#include <vector>
 
-namespace sabath::cli {
-namespace {
-namespace cmd_echo {
+#include "sabath/session.h"
 
-Action declare(OptionSet& set) {
-  const auto word = std::make_shared<std::string>();
-  set.argument("WORD", *word, "what to say");
-  return [word](Context& context) {
-    context.out.print(*word + "\\n");
-    return 0;
-  };
+namespace sabath {
+
+struct TallyRequest {
+  std::filesystem::path directory;
+};
+
+struct TalliedEnding {
+  std::string ending;
+  std::uint64_t files = 0, bytes = 0;
+};
+
+struct TallyRecord {
+  std::uint64_t files = 0, bytes = 0;
+  std::vector<TalliedEnding> endings;
+  int exit = 0;
+};
+
+[[nodiscard]] TallyRecord tally(Session& session, const TallyRequest& request, EventSink& events,
+                                std::stop_token stop = {});
+
+}  // namespace sabath
+"""
+
+VERB = """#include "sabath/tally.h"
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "sabath/error.h"
+#include "verbs/verb.h"
+
+namespace sabath {
+
+TallyRecord tally(Session&, const TallyRequest& request, EventSink&, std::stop_token) {
+  if (!std::filesystem::is_directory(request.directory)) {
+    throw Error(FailureKind::storage, "there is no directory " + request.directory.string(), "");
+  }
+  TallyRecord record;
+  std::map<std::string, TalliedEnding> endings;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(request.directory)) {
+    if (!entry.is_regular_file()) continue;
+    TalliedEnding& one = endings[entry.path().extension()];
+    ++record.files, ++one.files;
+    record.bytes += entry.file_size(), one.bytes += entry.file_size();
+  }
+  for (auto& [ending, one] : endings) record.endings.push_back({ending, one.files, one.bytes});
+  return record;
 }
 
-}  // namespace cmd_echo
-}  // namespace
+template <>
+struct Described<TallyRequest> {
+  using Of = TallyRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(directory, .help = "where the files are", .required = true, .argument = "DIRECTORY"),
+  };
+};
 
-constexpr Verb echo_verb{"echo", "say a word again", "sabath echo hello   hello", "", false, cmd_echo::declare};
+template <>
+struct Described<TalliedEnding> {
+  using Of = TalliedEnding;
+  static constexpr Field table[] = {
+      SABATH_FIELD(ending, .help = "of the names, with its point"),
+      SABATH_FIELD(files, .help = "with this ending", .unit = "files"),
+      SABATH_FIELD(bytes, .help = "of these", .unit = "bytes"),
+  };
+};
 
-}  // namespace sabath::cli
+template <>
+struct Described<TallyRecord> {
+  using Of = TallyRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(files, .help = "of the directory and below", .unit = "files"),
+      SABATH_FIELD(bytes, .help = "their content", .unit = "bytes"),
+      SABATH_FIELD(endings, .help = "the same for each ending"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
+
+extern constexpr LibraryVerb tally_call = described<tally>("tally", {.summary = "count the files of a directory",
+                                                                     .examples = "sabath tally data   all of them"});
+
+}  // namespace sabath
 """
 
 # The new file, its text; the file with the table, the line there before which the new one stands, and the new line.
@@ -123,7 +195,14 @@ ADDITIONS = (
     ("src/metrics/abacus.cc", METRIC_FORMAT, "src/metrics/formats.cc", "  NAME(csv)", "  NAME(abacus) \\"),
     ("src/report/markdown_export.cc", EXPORTER, "src/report/exporters.cc", "  NAME(csv) ", "  NAME(markdown) \\"),
     ("fetchers/letters/letters.cc", FETCHER, "fetchers/all.cc", "  NAME(command)", "  NAME(letters) \\"),
-    ("src/cli/commands/care/cmd_echo.cc", VERB, "src/cli/verbs.h", "  NAME(help)", "  NAME(echo) \\"),
+)
+VERB_FILES = (("include/sabath/tally.h", VERB_HEADER), ("src/verbs/care/tally.cc", VERB))
+VERB_LINES = (("src/verbs/verb.cc", r'  (verb\("|described\()task', "  described(tally_call) \\"),)
+# An option more: the member, its field, and what it does.
+OPTION_LINES = (
+    ("include/sabath/tally.h", r"};", "  std::uint64_t min_size = 0;"),
+    ("src/verbs/care/tally.cc", r"  };", '      SABATH_FIELD(min_size, .help = "only files of this size", .unit = "bytes"),'),
+    ("src/verbs/care/tally.cc", r"    TalliedEnding& one", "    if (entry.file_size() < request.min_size) continue;"),
 )
 
 
@@ -136,23 +215,40 @@ def copy_of_the_tree(place):
             shutil.copy2(TREE / name, place / name)
 
 
+def add_file(place, name, text):
+    (place / name).parent.mkdir(parents=True, exist_ok=True)
+    assert not (place / name).exists(), name
+    (place / name).write_text(text)
+
+
+def add_line(place, name, before, line):
+    """In front of the first line that begins as `before` says."""
+    lines = (place / name).read_text().split("\n")
+    found = [i for i, one in enumerate(lines) if re.match(before, one)]
+    assert found, f"{name}: {before}"
+    lines.insert(found[0], line)
+    (place / name).write_text("\n".join(lines))
+
+
 def extend(place):
+    """Says what it touches."""
     for name, text, table, before, line in ADDITIONS:
-        (place / name).parent.mkdir(parents=True, exist_ok=True)
-        assert not (place / name).exists(), name
-        (place / name).write_text(text)
-        lines = (place / table).read_text().split("\n")
-        found = [i for i, one in enumerate(lines) if one.startswith(before)]
-        assert len(found) == 1, f"{table}: {found}"
-        lines.insert(found[0], line)
-        (place / table).write_text("\n".join(lines))
+        add_file(place, name, text)
+        add_line(place, table, re.escape(before), line)
+    for name, text in VERB_FILES:
+        add_file(place, name, text)
+    for name, before, line in (*VERB_LINES, *OPTION_LINES):
+        add_line(place, name, before, line)
+    print(f"extend: a verb: {len(VERB_FILES)} new files, {len(VERB_LINES)} line in {VERB_LINES[0][0]}")
+    files = {name for name, _, _ in OPTION_LINES}
+    print(f"extend: an option of it: {len(OPTION_LINES)} lines in {len(files)} files: {', '.join(sorted(files))}", flush=True)
 
 
 def build(place):
     environment = dict(os.environ, CCACHE_BASEDIR=str(place), CCACHE_NOHASHDIR="1")
     if shutil.which("ccache"):
         environment["CMAKE_CXX_COMPILER_LAUNCHER"] = "ccache"
-    for command in (["cmake", "--preset", "release"], ["ninja", "-C", "build/release", "sabath-cli"]):
+    for command in (["cmake", "--preset", "release"], ["ninja", "-C", "build/release", "sabath-cli", "sabath-c"]):
         done = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             sys.exit(f"{' '.join(command)}: {done.returncode}\n{done.stdout[-8000:]}{done.stderr[-4000:]}")
@@ -186,8 +282,44 @@ def use(program, home):
     record = json.loads(run("fetch", "--json", home / "magic.json"))
     assert (pathlib.Path(record["assets"][0]["path"]) / "word.txt").read_text() == "abracadabra", record
 
-    assert run("echo", "hello") == "hello\n"
-    assert "say a word again" in run("--help")
+    use_verb(run, program, home, environment)
+
+
+CALLS = """
+import inspect, json, sabath, sys
+session = sabath.Session()
+made = session.tally("data", min_size="2K")
+assert made == session.call("tally", directory="data", min_size=2000), made
+try:
+    session.call("tally", directory="data", min_sizes=1)
+except sabath.UsageError as error:
+    assert "min_sizes" in error.message, error
+print(json.dumps([made, str(inspect.signature(session.tally)), session.tally.__doc__]))
+"""
+
+
+def use_verb(run, program, home, environment):
+    """By the command line for people and for programs, through the C door by its name, as a method of Python."""
+    for name, size in (("a.txt", 1000), ("b.txt", 3000), ("c/d.bin", 5000)):
+        (home / "data" / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / "data" / name).write_bytes(bytes(size))
+    text = run("tally", "--help")
+    assert all(part in text for part in ("count the files of a directory", "--min-size", "DIRECTORY", "sabath tally data")), text
+    shown = [line.split() for line in run("tally", "data").splitlines()]
+    assert ["files", "3"] in shown and ["ENDING", "FILES", "BYTES"] in shown and [".txt", "2", "4.00", "kB"] in shown, shown
+    record = json.loads(run("tally", "data", "--min-size", "2K", "--json"))
+    expected = {"schema": 1, "files": 2, "bytes": 8000, "endings": [{"ending": ".bin", "files": 1, "bytes": 5000},
+                {"ending": ".txt", "files": 1, "bytes": 3000}], "exit": 0}  # fmt: skip
+    assert record == expected and list(record) == list(expected), record
+    (described,) = json.loads(run("help", "tally", "--json"))["verbs"]
+    assert [field["key"] for field in described["request"]] == ["directory", "min_size"], described
+    assert "--min-size" in run("help", "--complete", "--", "tally", "--m")
+    library = dict(environment, PYTHONPATH=str(program.parents[3] / "python"), SABATH_PROGRAM=str(program))
+    done = subprocess.run([sys.executable, "-c", CALLS], cwd=home, env=library, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    called, signature, document = json.loads(done.stdout)
+    assert called == expected and signature == "(directory, *, min_size=None, progress=None)", (called, signature)
+    assert "min_size: count, bytes: only files of this size" in document, document
 
 
 def main():
@@ -197,7 +329,7 @@ def main():
         extend(place / "tree")
         (place / "home").mkdir()
         use(build(place / "tree"), place / "home")
-    print("extend: a metric format, an exporter, a fetcher and a verb, each one file and one line")
+    print("extend: a metric format, an exporter and a fetcher, each one file and one line; and the verb: all of them work")
 
 
 if __name__ == "__main__":

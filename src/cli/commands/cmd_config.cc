@@ -1,9 +1,6 @@
-#include <nlohmann/json.hpp>
-
 #include "cli/show/render.h"
 #include "cli/verbs.h"
 #include "sabath/path.h"
-#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
@@ -11,7 +8,7 @@ namespace cmd_config {
 
 int run(Context& context) {
   if (context.presentation.json) {
-    context.out.record(json_of(context.configuration));
+    context.out.record_text(to_json(context.configuration));
     return 0;
   }
   Table table({"SETTING", "VALUE", "FROM"});
@@ -33,17 +30,17 @@ Action declare(OptionSet&) { return run; }
 }  // namespace
 
 constexpr Verb config_verb{
-    "config",
-    "every setting in force, and where it came from",
-    "sabath config                    as a table\n"
-    "sabath config --store /tmp/s     what a flag would change",
-    "A flag wins over the environment, that over the user's file ($XDG_CONFIG_HOME/sabath/config.json), that over the "
-    "site's (etc/sabath/config.json beside the program's bin, or /etc/sabath/config.json), that over the default. The "
-    "files are JSON, docs/configuration.md has their keys. Credentials themselves are never shown.",
-    false,
-    cmd_config::declare,
-    false,
-    true,
+    .name = "config",
+    .summary = "every setting in force, and where it came from",
+    .examples =
+        "sabath config                    as a table\n"
+        "sabath config --store /tmp/s     what a flag would change",
+    .details =
+        "A flag wins over the environment, that over the user's file ($XDG_CONFIG_HOME/sabath/config.json), that over "
+        "the site's (etc/sabath/config.json beside the program's bin, or /etc/sabath/config.json), that over the "
+        "default. The files are JSON, docs/configuration.md has their keys. Credentials themselves are never shown.",
+    .declare = cmd_config::declare,
+    .once = true,
 };
 
 }  // namespace sabath::cli

@@ -1,14 +1,11 @@
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/frame/presentation.h"
 #include "cli/ranks.h"
 #include "cli/verbs.h"
 #include "run/machine.h"
 #include "sabath/doctor.h"
 #include "sabath/path.h"
-#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
@@ -47,7 +44,7 @@ int run(Context& context) {
   const DoctorRecord record = doctor(session, {context.environment}, unheard, context.stop);
   if (later) return tell_of_node(context, record);
   if (context.presentation.json) {
-    context.out.record(json_of(record));
+    context.out.record_text(to_json(record));
   } else {
     context.out.print(text_of(record, context.presentation.color_out));
   }
@@ -60,17 +57,18 @@ Action declare(OptionSet&) { return run; }
 }  // namespace
 
 constexpr Verb doctor_verb{
-    "doctor",
-    "check this machine, this site and this store, with remedies",
-    "sabath doctor                    one line a check\n"
-    "sabath doctor --store /scratch/me/cache\n"
-    "sabath doctor --json             to attach to a report\n"
-    "mpirun sabath doctor             rank 0 prints; of each other node its first rank tells what fails there",
-    "It opens no network connection and leaves nothing behind; to learn what the store's filesystem can do it makes a "
-    "few "
-    "small files beside the store for a moment. The exit code is that of the first line that says fail.",
-    false,
-    cmd_doctor::declare,
+    .name = "doctor",
+    .summary = "check this machine, this site and this store, with remedies",
+    .examples =
+        "sabath doctor                    one line a check\n"
+        "sabath doctor --store /scratch/me/cache\n"
+        "sabath doctor --json             to attach to a report\n"
+        "mpirun sabath doctor             rank 0 prints; of each other node its first rank tells what fails there",
+    .details =
+        "It opens no network connection and leaves nothing behind; to learn what the store's filesystem can do it "
+        "makes a few small files beside the store for a moment. The exit code is that of the first line that says "
+        "fail.",
+    .declare = cmd_doctor::declare,
 };
 
 }  // namespace sabath::cli

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/text.h"
@@ -53,15 +52,6 @@ std::string variables_text() {
   return table.text({}, 0);
 }
 
-// What the library takes and gives: of one verb, or of all.
-Json description_of(std::string_view name) {
-  Json all = Json::array();
-  for (const LibraryVerb& verb : library_verbs()) {
-    if (name.empty() || name == verb.name) all.push_back(description_of(verb));
-  }
-  return {{"schema", 1}, {"verbs", std::move(all)}, {"exit", 0}};
-}
-
 // Of a verb, a group, a noun, or all; empty: the name is none of these.
 std::string help_of(const std::string& name, std::size_t width) {
   const auto verb = std::ranges::find(verbs(), name, &Verb::name);
@@ -79,7 +69,7 @@ int run(Context& context, const Options& options) {
     return 0;
   }
   if (context.presentation.json) {
-    context.out.record(description_of(name));
+    context.out.record(record_of_help(name));
     return 0;
   }
   if (options.completion || name.empty()) {

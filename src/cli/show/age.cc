@@ -23,6 +23,12 @@ std::optional<std::chrono::seconds> parse_age(const std::optional<std::string>& 
   return text ? std::optional(parse_span(*text, what)) : std::nullopt;
 }
 
+std::string format_span(std::chrono::seconds span) {
+  for (const Unit& unit : units)
+    if (span.count() % unit.seconds == 0) return fmt::format("{}{}", span.count() / unit.seconds, unit.name[0]);
+  return "";
+}
+
 std::string format_ago(std::int64_t then_ns, std::int64_t now_ns) {
   const std::int64_t seconds = (now_ns - then_ns) / 1'000'000'000;
   for (const Unit& unit : units) {

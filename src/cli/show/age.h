@@ -12,6 +12,8 @@ namespace sabath::cli {
 [[nodiscard]] std::optional<std::chrono::seconds> parse_age(const std::optional<std::string>& text,
                                                             const std::string& what);
 
+[[nodiscard]] std::string format_span(std::chrono::seconds span);  // in its largest whole unit: "30d", "12h"
+
 // "3 days ago", of a time in nanoseconds since 1970.
 [[nodiscard]] std::string format_ago(std::int64_t then_ns, std::int64_t now_ns);
 

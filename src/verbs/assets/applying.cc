@@ -4,57 +4,40 @@
 
 #include "apply/built_in.h"
 #include "apply/derive.h"
-#include "base/derivation.h"
-#include "base/wording.h"
-#include "fields/request.h"
+#include "fields/derivation.h"
+#include "fields/failure.h"
 #include "recipe/supporting.h"
 #include "sabath/apply.h"
 #include "sabath/error.h"
 #include "session/holding.h"
 #include "session/lineage.h"
-#include "verbs/records.h"
+#include "verbs/verb.h"
 
 namespace sabath {
 namespace {
 
 // A value of an argument as JSON has it.
-Json value_json(ArgumentType type, const std::string& text) {
+Json value_of(ArgumentType type, const std::string& text) {
   if (type == ArgumentType::text) return text;
   return Json::parse(text);  // right_value() wrote it
 }
 
-Json script_json(const ListedScript& listed) {
-  const SupportingScript& script = listed.script;
-  Json arguments = Json::array();
-  for (const ScriptArgument& argument : script.arguments) {
-    Json choices = Json::array();
-    for (const std::string& choice : argument.choices) choices.push_back(value_json(argument.type, choice));
-    arguments.push_back({{"name", argument.name},
-                         {"type", type_name(argument.type)},
-                         {"default", argument.fallback ? value_json(argument.type, *argument.fallback) : Json()},
-                         {"required", !argument.fallback},
-                         {"choices", std::move(choices)},
-                         {"help", text_or_null(argument.help)}});
-  }
-  return {{"id", script.id},
-          {"description", text_or_null(script.description)},
-          {"built_in", listed.built_in},
-          {"per", script.per_file ? "file" : "asset"},
-          {"inputs", script.inputs},
-          {"outputs", script.outputs},
-          {"argv", script.argv},
-          {"source", script.source ? Json(script.source->text()) : Json()},
-          {"tools", listed.tools},
-          {"arguments", std::move(arguments)}};
+Json default_of(const ScriptArgument& argument) {
+  return argument.fallback ? value_of(argument.type, *argument.fallback) : Json();
 }
 
-Json failure_json_of(const ApplyFailure& failed) {
-  Json json = failure_json(failed.failure);
-  json["path"] = text_or_null(failed.path);
-  json["script_exit"] = failed.exit ? Json(*failed.exit) : Json();
-  json["script_signal"] = failed.signal && *failed.signal != 0 ? Json(*failed.signal) : Json();
-  json["last_lines"] = failed.last_lines;
-  return json;
+std::vector<Json> choices_of(const ScriptArgument& argument) {
+  std::vector<Json> all;
+  for (const std::string& choice : argument.choices) all.push_back(value_of(argument.type, choice));
+  return all;
+}
+
+std::optional<std::string> source_of(const ListedScript& listed) {
+  return listed.script.source ? std::optional(listed.script.source->text()) : std::nullopt;
+}
+
+std::optional<DerivationStep> derivation_of(const ApplyRecord& record) {
+  return record.derivation.key == Sha256{} ? std::nullopt : std::optional(record.derivation);
 }
 
 }  // namespace
@@ -76,62 +59,136 @@ ApplyRecord apply(Session& session, const ApplyRequest& request, EventSink& even
   return derive(session, request, events, std::move(stop));
 }
 
-Json json_of(const SupportingRecord& record) {
-  Json scripts = Json::array();
-  for (const ListedScript& listed : record.scripts) scripts.push_back(script_json(listed));
-  return {{"schema", 1}, {"name", text_or_null(record.name)}, {"scripts", std::move(scripts)}, {"exit", record.exit}};
-}
+template <>
+struct WordsOf<ArgumentType> {
+  static constexpr std::string_view words = "text|int|float|bool";
+  static std::string_view text(ArgumentType type) { return type_name(type); }
+};
 
-Json json_of(const ApplyRecord& record) {
-  Json failures = Json::array();
-  for (const ApplyFailure& failed : record.failures) failures.push_back(failure_json_of(failed));
-  const bool known = record.derivation.key != Sha256{};
-  return {{"schema", 1},
-          {"name", text_or_null(record.name)},
-          {"manifest", text_or_null(record.manifest)},
-          {"path", text_or_null(record.path.native())},
-          {"packed", record.packed},
-          {"derived", known ? json_of(record.derivation) : Json()},
-          {"command", record.command},
-          {"was_there", record.was_there},
-          {"inputs", record.inputs},
-          {"processed", record.processed},
-          {"resumed", record.resumed},
-          {"files", record.files},
-          {"bytes", record.bytes},
-          {"ranks", record.ranks},
-          {"threads", record.threads},
-          {"seconds", record.seconds},
-          {"failures", std::move(failures)},
-          {"exit", record.exit}};
-}
+template <>
+struct Described<SupportingRequest> {
+  using Of = SupportingRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "an asset; none: the built-in scripts alone", .argument = "NAME"),
+  };
+};
 
-std::string to_json(const SupportingRecord& record) { return text_of(json_of(record)); }
-std::string to_json(const ApplyRecord& record) { return text_of(json_of(record)); }
+template <>
+struct Described<ScriptArgument> {
+  using Of = ScriptArgument;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "as NAME=VALUE has it"),
+      SABATH_FIELD(type, .help = "what its value is"),
+      SABATH_VALUE("default", default_of, .help = "its value, where none is given; null: it has none"),
+      SABATH_VALUE(
+          "required", [](const Of& of) { return !of.fallback; }, .help = "it must be given"),
+      SABATH_VALUE("choices", choices_of, .help = "the only values; none: all of the type"),
+      SABATH_FIELD(help, .help = "what it means", .null_if_empty = true),
+  };
+};
 
-Json call_supporting(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  const SupportingRequest asked{request.try_text("name").value_or("")};
-  request.finish();
-  return json_of(supporting(session, asked, events, std::move(stop)));
-}
+template <>
+struct Described<ListedScript> {
+  using Of = ListedScript;
+  static constexpr Field table[] = {
+      SABATH_FIELD_AS("id", script.id, .help = "its name"),
+      SABATH_FIELD_AS("description", script.description, .help = "what it does", .null_if_empty = true),
+      SABATH_FIELD(built_in, .help = "it is the program's, not the recipe's"),
+      SABATH_VALUE(
+          "per", [](const Of& of) { return std::string_view(of.script.per_file ? "file" : "asset"); },
+          .help = "it runs once for each input file, or once for the asset", .words = "file|asset"),
+      SABATH_FIELD_AS("inputs", script.inputs, .help = "patterns of the paths that it reads"),
+      SABATH_FIELD_AS("outputs", script.outputs, .help = "patterns of the paths that it writes"),
+      SABATH_FIELD_AS("argv", script.argv, .help = "its command; empty: it is built in"),
+      SABATH_VALUE("source", source_of, .help = "the directory of its code, beside the recipe's file"),
+      SABATH_FIELD(tools, .help = "versions of what a built-in script uses"),
+      SABATH_FIELD_AS("arguments", script.arguments, .help = "what `apply` can give it"),
+  };
+};
 
-Json call_apply(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  ApplyRequest asked;
-  asked.name = request.text("name");
-  asked.script = request.text("script");
-  asked.arguments = request.texts("arguments");
-  asked.as = request.try_text("as").value_or("");
-  asked.in_place = request.try_text("in_place").value_or("");
-  asked.threads = request.try_uint("threads");
-  asked.memory_bytes = request.try_size("memory").value_or(0);
-  asked.time = try_seconds(request, "time").value_or(std::chrono::seconds(0));
-  asked.no_fetch = request.flag("no_fetch");
-  asked.force = request.flag("force");
-  asked.dry_run = request.flag("dry_run");
-  asked.environment = environment_in(request);
-  asked.trust = request.try_text("trust").value_or("");
-  request.finish();
-  return json_of(apply(session, asked, events, std::move(stop)));
-}
+template <>
+struct Described<SupportingRecord> {
+  using Of = SupportingRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "the asset; null: none was named", .null_if_empty = true),
+      SABATH_FIELD(scripts, .help = "the recipe's, in its order, then the built-in ones"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
+
+template <>
+struct Described<ApplyRequest> {
+  using Of = ApplyRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "the asset that is the input", .required = true, .argument = "NAME"),
+      SABATH_FIELD(script, .help = "what is done to it: see `sabath supporting NAME`", .required = true,
+                   .argument = "SCRIPT"),
+      SABATH_FIELD(arguments, .help = "KEY=VALUE, of the script; num_threads=N: files at once, of each rank",
+                   .argument = "ARGUMENT"),
+      SABATH_FIELD(as, .help = "a name for the new asset (default: NAME+SCRIPT-KEY)", .value = "NAME"),
+      SABATH_FIELD(in_place,
+                   .help = "a tree of NAME outside the store, which becomes one of the new asset; files that the "
+                           "script does not write stay, and are shared",
+                   .value = "DIR"),
+      SABATH_FIELD(threads, .help = "as num_threads=N (default 1)", .maximum = 1024, .letter = 'j', .value = "N"),
+      SABATH_FIELD_AS("memory", memory_bytes, .help = "address space of each process of the recipe's script, e.g. 4G",
+                      .unit = "bytes", .value = "SIZE"),
+      SABATH_FIELD(time, .help = "for each start of the recipe's script, e.g. 10m; then it is ended", .value = "TIME"),
+      SABATH_FIELD(trust,
+                   .help = "run a script that is not trusted yet: this time, always this code, or all of its origin "
+                           "(docs/trust.md)",
+                   .words = "once|commit|origin"),
+      SABATH_FIELD(dry_run, .help = "say whether it is there, and touch nothing", .letter = 'n'),
+      SABATH_FIELD(no_fetch, .help = "what the store lacks of NAME is an error, and not fetched"),
+      SABATH_FIELD(force, .help = "do the work again, even if it was done", .letter = 'f'),
+      SABATH_FIELD(environment, .help = "what the recipe's script starts from; absent: that of this process",
+                   .hidden = true),
+  };
+};
+
+template <>
+struct Described<ApplyFailure> {
+  using Of = ApplyFailure;
+  static constexpr Field table[] = {
+      SABATH_FIELD_AS("kind", failure.kind, .help = "the kind, as docs/exit-codes.md has them"),
+      SABATH_FIELD_AS("message", failure.message, .help = "one line"),
+      SABATH_FIELD_AS("hint", failure.hint, .help = "what to do next", .null_if_empty = true),
+      SABATH_FIELD(path, .help = "the input file; null: it is about the asset", .null_if_empty = true),
+      SABATH_FIELD_AS("script_exit", exit, .help = "the exit code of the script; null: there is none"),
+      SABATH_FIELD_AS("script_signal", signal, .help = "the signal that ended the script; null: there is none",
+                      .null_if_empty = true),
+      SABATH_FIELD(last_lines, .help = "what the script printed last"),
+  };
+};
+
+template <>
+struct Described<ApplyRecord> {
+  using Of = ApplyRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "the new asset; null: there is none", .null_if_empty = true),
+      SABATH_FIELD(manifest, .help = "its root", .null_if_empty = true),
+      SABATH_FIELD(path, .help = "its view, or the tree in place", .null_if_empty = true),
+      SABATH_FIELD(packed, .help = "its files stand in packs, and there is no view"),
+      SABATH_VALUE("derived", derivation_of, .help = "how it came to be; null: it is not known"),
+      SABATH_FIELD(command, .help = "as it ran, or would run, for the first file"),
+      SABATH_FIELD(was_there, .help = "the work was done before, and all of it is here"),
+      SABATH_FIELD(inputs, .help = "files that the script reads", .unit = "files"),
+      SABATH_FIELD(processed, .help = "files that this call has done, with all ranks", .unit = "files"),
+      SABATH_FIELD(resumed, .help = "files that earlier calls had done", .unit = "files"),
+      SABATH_FIELD(files, .help = "of the new asset", .unit = "files"),
+      SABATH_FIELD(bytes, .help = "of the new asset", .unit = "bytes"),
+      SABATH_FIELD(ranks, .help = "processes that shared the work"),
+      SABATH_FIELD(threads, .help = "threads of each of them"),
+      SABATH_FIELD(seconds, .help = "how long it took", .unit = "seconds"),
+      SABATH_FIELD(failures, .help = "files that could not be done"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
+
+std::string to_json(const SupportingRecord& record) { return record_text(record); }
+std::string to_json(const ApplyRecord& record) { return record_text(record); }
+
+extern constexpr LibraryVerb supporting_call = described<supporting>("supporting");
+extern constexpr LibraryVerb apply_call = described<apply>("apply");
 
 }  // namespace sabath

@@ -120,7 +120,7 @@ void unlink_if_there(const fs::path& file) {
 
 // Removes the views first, then the store below them: if this breaks off, no view shows a part. Another node may see
 // the same directory and do the same.
-void remove(const Doomed& doomed) {
+void take_away(const Doomed& doomed) {
   for (const auto& name : doomed.views) {
     const fs::path plan = doomed.directory / (name + ".plan.json");
     const auto there = try_lstat(plan);
@@ -167,7 +167,7 @@ UnstageRecord unstage_nodes(Comm& comm, const UnstageRequest& request) {
     throw Error(FailureKind::not_found, fmt::format("{} is staged on no node", printable(request.names[i])),
                 "name the directory that stage was told, with " + option_text("to"));
   }
-  run_agreed(comm, [&] { std::ranges::for_each(places, remove); });
+  run_agreed(comm, [&] { std::ranges::for_each(places, take_away); });
   return {comm.nodes(), found[found.size() - 2], found.back()};
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/wording.h"
+#include "fields/failure.h"
 #include "fields/request.h"
 #include "hub/adopted_cache.h"
 #include "hub/revision.h"
@@ -14,9 +16,11 @@
 #include "session/registration.h"
 #include "store/adopt_tree.h"
 #include "verbs/assets/assets.h"
-#include "verbs/records.h"
+#include "verbs/care/adoption_call.h"
+#include "verbs/verb.h"
 
 namespace sabath {
+
 AdoptionRecord adopt(Session& session, const AdoptionRequest& request, EventSink& events, std::stop_token stop) {
   check_threads(request.threads);
   const SessionSettings& settings = session.settings();
@@ -124,52 +128,83 @@ HubAdoptionRecord adopt_hub(Session& session, const HubAdoptionRequest& request,
   return record;
 }
 
-Json json_of(const HubAdoptionRecord& record) {
-  Json assets = Json::array();
-  for (const AdoptedRepository& asset : record.assets) {
-    Json each{{"name", text_or_null(asset.name)},
-              {"repository", asset.repository},
-              {"commit", asset.commit},
-              {"revision", asset.revision},
-              {"manifest", text_or_null(asset.manifest)},
-              {"files", asset.files},
-              {"bytes", asset.bytes},
-              {"unchecked", asset.unchecked}};
-    if (asset.failure) each["failure"] = failure_json(*asset.failure);
-    assets.push_back(std::move(each));
-  }
-  return {
-      {"schema", 1}, {"directory", record.directory.native()}, {"assets", std::move(assets)}, {"exit", record.exit}};
+HubAdoptionRequest hub_adoption_of(const AdoptionCall& call) {
+  if (call.name.empty()) return {call.directory, call.threads};
+  throw Error(FailureKind::usage,
+              fmt::format("{} is not for the layout hf: each repository has its own", option_text("name")));
 }
 
-std::string to_json(const HubAdoptionRecord& record) { return text_of(json_of(record)); }
+template <>
+struct Described<AdoptionCall> {
+  using Of = AdoptionCall;
+  static constexpr Field table[] = {
+      SABATH_FIELD(directory, .help = "a directory whose files stay where they are", .required = true,
+                   .argument = "DIR"),
+      SABATH_FIELD(name, .help = "all who use the store know it by this name; its recipe is printed", .value = "NAME"),
+      SABATH_FIELD(
+          layout,
+          .help = "DIR is one asset (the default), or a cache of Hugging Face's hub: each revision of it is one",
+          .words = "files|hf"),
+      SABATH_FIELD(threads, .help = "threads that read and hash (default: one a core)", .maximum = 1024, .letter = 'j',
+                   .value = "N"),
+  };
+};
 
-Json json_of(const AdoptionRecord& record) {
-  return {{"schema", 1},
-          {"manifest", record.manifest},
-          {"directory", record.directory.native()},
-          {"files", record.files},
-          {"bytes", record.bytes},
-          {"recipe", record.recipe.empty() ? Json() : Json::parse(record.recipe)},
-          {"known_by", text_or_null(record.known_by)},
-          {"path", text_or_null(record.path.native())},
-          {"exit", record.exit}};
+template <>
+struct Described<AdoptionRecord> {
+  using Of = AdoptionRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(manifest, .help = "the root of the asset"),
+      SABATH_FIELD(directory, .help = "where its files are, without symlinks"),
+      SABATH_FIELD(files, .help = "in it", .unit = "files"),
+      SABATH_FIELD(bytes, .help = "in it", .unit = "bytes"),
+      SABATH_VALUE(
+          "recipe", [](const Of& of) { return of.recipe.empty() ? Json() : Json::parse(of.recipe); },
+          .help = "a recipe of it; null: it got no name, or a recipe of a directory has this very root"),
+      SABATH_FIELD(known_by, .help = "the recipe that gives the name this root; null: another recipe has the name",
+                   .null_if_empty = true),
+      SABATH_FIELD(path, .help = "its view; null: there is none", .null_if_empty = true),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
+
+template <>
+struct Described<AdoptedRepository> {
+  using Of = AdoptedRepository;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "the name of the asset", .null_if_empty = true),
+      SABATH_FIELD(repository, .help = "the repository of the hub, such as datasets/OWNER/NAME"),
+      SABATH_FIELD(commit, .help = "the commit of this revision"),
+      SABATH_FIELD(revision, .help = "the name that the cache has for it"),
+      SABATH_FIELD(manifest, .help = "the root of the asset; null: it is not in the store", .null_if_empty = true),
+      SABATH_FIELD(files, .help = "in it", .unit = "files"),
+      SABATH_FIELD(bytes, .help = "in it", .unit = "bytes"),
+      SABATH_FIELD(unchecked, .help = "files whose names in the cache are no hash", .unit = "files"),
+      SABATH_FIELD(failure, .help = "why it is not in the store", .absent_if_empty = true),
+  };
+};
+
+template <>
+struct Described<HubAdoptionRecord> {
+  using Of = HubAdoptionRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(directory, .help = "the cache, without symlinks"),
+      SABATH_FIELD(assets, .help = "one for each revision"),
+      SABATH_FIELD(exit, .help = "the exit code, of the first failure"),
+  };
+};
+
+std::string to_json(const HubAdoptionRecord& record) { return record_text(record); }
+
+std::string to_json(const AdoptionRecord& record) { return record_text(record); }
+
+static Json call_adopt(Session& session, JsonObject& object, EventSink& events, std::stop_token stop) {
+  const auto call = request_in<AdoptionCall>(object);
+  if (call.layout == "hf") return record_json(adopt_hub(session, hub_adoption_of(call), events, std::move(stop)));
+  return record_json(adopt(session, call, events, std::move(stop)));
 }
 
-std::string to_json(const AdoptionRecord& record) { return text_of(json_of(record)); }
-
-Json call_adopt(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  const std::string layout = request.try_text("layout").value_or("files");
-  if (layout != "files" && layout != "hf") request.fail("layout", "is neither files nor hf");
-  if (layout == "hf") {
-    const HubAdoptionRequest asked{request.text("directory"), threads_of(request)};
-    if (request.try_text("name")) request.fail("name", "is not for \"hf\": each repository has its own");
-    request.finish();
-    return json_of(adopt_hub(session, asked, events, std::move(stop)));
-  }
-  const AdoptionRequest asked{request.text("directory"), request.try_text("name").value_or(""), threads_of(request)};
-  request.finish();
-  return json_of(adopt(session, asked, events, std::move(stop)));
-}
+extern constexpr LibraryVerb adopt_call =
+    described<AdoptionCall, AdoptionRecord, HubAdoptionRecord>("adopt", call_adopt);
 
 }  // namespace sabath

@@ -18,7 +18,7 @@
 #include "verbs/assets/assets.h"
 #include "verbs/care/bundle_files.h"
 #include "verbs/care/kept_root.h"
-#include "verbs/records.h"
+#include "verbs/verb.h"
 
 namespace sabath {
 namespace {
@@ -96,7 +96,7 @@ void trust_for(const std::string& name, const SessionSettings& settings, Store& 
 }
 
 // Imported assets need no name to be kept: a ref saves them from collection, for no source of them is known.
-void keep(Store& store, const Imported& imported) {
+void keep_imported(Store& store, const Imported& imported) {
   for (const auto& asset : imported.assets) {
     if (asset.missing_files > 0) continue;
     store.put_ref(bundle_key(asset.asset.root), {asset.asset.root, "bundle", {}, std::time(nullptr), "", ""});
@@ -192,7 +192,7 @@ ImportRecord import_bundle(Session& session, const ImportRequest& request, Event
         events.on(event::BytesReceived{0, bytes});
       },
       stop);
-  keep(*store, imported);
+  keep_imported(*store, imported);
   for (const auto& name : request.names) trust_for(name, session.settings(), *store, imported);
   events.on(event::AssetFinished{"import"});
   ImportRecord record = record_of(imported);
@@ -201,51 +201,82 @@ ImportRecord import_bundle(Session& session, const ImportRequest& request, Event
   return record;
 }
 
-Json json_of(const ExportRecord& record) {
-  Json all = Json::array();
-  for (const auto& asset : record.assets) all.push_back({{"name", asset.name}, {"manifest", asset.manifest}});
-  return {{"schema", 1},           {"file", record.file}, {"assets", std::move(all)}, {"members", record.members},
-          {"bytes", record.bytes}, {"exit", record.exit}};
-}
+template <>
+struct Described<ExportRequest> {
+  using Of = ExportRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(names, .help = "an asset of the store, or its root as sha256:<hex>; none: as --want says",
+                   .argument = "NAME"),
+      SABATH_FIELD(output, .help = "the bundle to write, - for standard output", .required = true, .letter = 'o',
+                   .value = "FILE"),
+      SABATH_FIELD(want, .help = "only what this want-list asks for", .value = "LIST"),
+      SABATH_FIELD(have, .help = "not what this list says is there", .value = "LIST"),
+  };
+};
 
-Json json_of(const ImportRecord& record) {
-  Json all = Json::array();
-  for (const auto& asset : record.assets) {
-    all.push_back({{"name", asset.name},
-                   {"manifest", asset.manifest},
-                   {"files", asset.files},
-                   {"bytes", asset.bytes},
-                   {"missing_files", asset.missing_files},
-                   {"missing", asset.missing},
-                   {"known", asset.known},
-                   {"path", text_or_null(asset.path.native())}});
-  }
-  return {{"schema", 1},
-          {"assets", std::move(all)},
-          {"bundle_bytes", record.bundle_bytes},
-          {"copied_bytes", record.copied_bytes},
-          {"present_bytes", record.present_bytes},
-          {"exit", record.exit}};
-}
+template <>
+struct Described<ExportedAsset> {
+  using Of = ExportedAsset;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "the asset"),
+      SABATH_FIELD(manifest, .help = "its root"),
+  };
+};
 
-std::string to_json(const ExportRecord& record) { return text_of(json_of(record)); }
+template <>
+struct Described<ExportRecord> {
+  using Of = ExportRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(file, .help = "the bundle"),
+      SABATH_FIELD(assets, .help = "what it has"),
+      SABATH_FIELD(members, .help = "members with content"),
+      SABATH_FIELD(bytes, .help = "what these hold", .unit = "bytes"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
 
-std::string to_json(const ImportRecord& record) { return text_of(json_of(record)); }
+template <>
+struct Described<ImportRequest> {
+  using Of = ImportRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(file, .help = "a bundle, - for standard input", .required = true, .argument = "FILE"),
+      SABATH_FIELD(names, .help = "assets of the bundle that it is trusted for: what NAME means from now on",
+                   .argument = "NAME"),
+  };
+};
 
-Json call_export(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  ExportRequest asked;
-  asked.names = request.texts("names");
-  asked.output = request.text("output");
-  asked.want = request.try_text("want");
-  asked.have = request.try_text("have");
-  request.finish();
-  return json_of(export_bundle(session, asked, events, std::move(stop)));
-}
+template <>
+struct Described<TakenAsset> {
+  using Of = TakenAsset;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "the asset"),
+      SABATH_FIELD(manifest, .help = "its root"),
+      SABATH_FIELD(files, .help = "as its manifest says", .unit = "files"),
+      SABATH_FIELD(bytes, .help = "as its manifest says", .unit = "bytes"),
+      SABATH_FIELD(missing_files, .help = "neither in the bundle nor in the store", .unit = "files"),
+      SABATH_FIELD(missing, .help = "the first of them"),
+      SABATH_FIELD(known, .help = "all of it is here, and its name leads to it"),
+      SABATH_FIELD(path, .help = "its view; null: it is not known, or its files stand in packs", .null_if_empty = true),
+  };
+};
 
-Json call_import(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  const ImportRequest asked{request.text("file"), -1, request.texts("names")};
-  request.finish();
-  return json_of(import_bundle(session, asked, events, std::move(stop)));
-}
+template <>
+struct Described<ImportRecord> {
+  using Of = ImportRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(assets, .help = "what the bundle has"),
+      SABATH_FIELD(bundle_bytes, .help = "content that was taken from the bundle", .unit = "bytes"),
+      SABATH_FIELD(copied_bytes, .help = "content that stood in other files of the store", .unit = "bytes"),
+      SABATH_FIELD(present_bytes, .help = "content of the bundle that was in the store already", .unit = "bytes"),
+      SABATH_FIELD(exit, .help = "the exit code; 8: something is missing"),
+  };
+};
+
+std::string to_json(const ExportRecord& record) { return record_text(record); }
+
+std::string to_json(const ImportRecord& record) { return record_text(record); }
+
+extern constexpr LibraryVerb export_call = described<export_bundle>("export");
+extern constexpr LibraryVerb import_call = described<import_bundle>("import");
 
 }  // namespace sabath

@@ -15,8 +15,9 @@
 #include "store/pins.h"
 #include "verbs/assets/asset_names.h"
 #include "verbs/assets/assets.h"
+#include "verbs/care/collection_call.h"
 #include "verbs/care/kept_root.h"
-#include "verbs/records.h"
+#include "verbs/verb.h"
 
 namespace sabath {
 namespace {
@@ -70,42 +71,6 @@ void name_pins(std::vector<CollectedAsset>& kept, const std::vector<Pin>& pins) 
   }
 }
 
-Json json_of(const std::vector<CollectedAsset>& assets) {
-  Json list = Json::array();
-  for (const auto& asset : assets) {
-    list.push_back({{"name", asset.name},
-                    {"manifest", asset.manifest},
-                    {"source", text_or_null(asset.source)},
-                    {"files", asset.files},
-                    {"bytes", asset.bytes},
-                    {"freed_bytes", asset.freed_bytes},
-                    {"used", asset.used_ns / 1'000'000'000},
-                    {"why", asset.why},
-                    {"until", until_or_null(asset.until_ns)}});
-  }
-  return list;
-}
-
-Json json_of(const std::vector<KeepingMember>& keepers) {
-  Json list = Json::array();
-  for (const auto& keeper : keepers) {
-    list.push_back({{"user", keeper.user},
-                    {"assets", keeper.assets},
-                    {"bytes", keeper.bytes},
-                    {"unused_bytes", keeper.unused_bytes}});
-  }
-  return list;
-}
-
-Json json_of(const std::vector<CollectedOther>& others) {
-  Json list = Json::array();
-  for (const auto& other : others) {
-    list.push_back(
-        {{"name", other.name}, {"bytes", other.bytes}, {"used", other.used_ns / 1'000'000'000}, {"why", other.why}});
-  }
-  return list;
-}
-
 }  // namespace
 
 CollectionRecord collect(Session& session, const CollectionRequest& request, EventSink&, std::stop_token stop) {
@@ -147,60 +112,132 @@ UndoRecord undo_collection(Session& session, const UndoRequest&, EventSink&, std
   return {report.batches, report.objects, report.assets, report.others};
 }
 
-Json json_of(const CollectionRecord& record) {
-  return {{"schema", 1},
-          {"dry_run", record.dry_run},
-          {"objects", record.objects},
-          {"object_bytes", record.object_bytes},
-          {"collected", json_of(record.collected)},
-          {"kept", json_of(record.kept)},
-          {"keepers", json_of(record.keepers)},
-          {"collected_objects", record.collected_objects},
-          {"collected_bytes", record.collected_bytes},
-          {"unnamed_objects", record.unnamed_objects},
-          {"unnamed_bytes", record.unnamed_bytes},
-          {"partials", record.partials},
-          {"partial_bytes", record.partial_bytes},
-          {"others", json_of(record.others)},
-          {"other_bytes", record.other_bytes},
-          {"leftovers", record.leftovers},
-          {"restored", record.restored},
-          {"deleted_batches", record.deleted_batches},
-          {"deleted_bytes", record.deleted_bytes},
-          {"waiting", record.waiting},
-          {"notes", record.notes},
-          {"exit", record.exit}};
+template <>
+struct Described<CollectionCall> {
+  using Of = CollectionCall;
+  static constexpr Field table[] = {
+      SABATH_FIELD_AS("max_size", size_max,
+                      .help = "when objects take more (and clones and quarantine, which go first), the least recently "
+                              "used assets go until they do not",
+                      .unit = "bytes", .value = "SIZE"),
+      SABATH_FIELD_AS("low", size_low, .help = "... until they take this (default: SIZE of --max-size)",
+                      .unit = "bytes", .value = "SIZE"),
+      SABATH_FIELD(older_than,
+                   .help = "assets that were not used for so long go, e.g. 30d, 12h; of a shared store, so long one "
+                           "counts as used by the other members who have it (default: 30d)",
+                   .value = "TIME"),
+      SABATH_FIELD(dry_run, .help = "say what would go, with names and sizes, and change nothing", .letter = 'n'),
+      SABATH_FIELD(now, .help = "delete what is collected in the same call: nothing to take back"),
+      SABATH_FIELD(undo, .help = "take back all that is still in the trash"),
+      SABATH_FIELD(force_local, .help = "also the last copy of what no source can restore"),
+      SABATH_FIELD(grace, .help = "what no asset names stays for so long (default: 24h)", .value = "TIME"),
+      SABATH_FIELD_AS("partials", partial_grace,
+                      .help = "what interrupted fetches left stays for so long (default: 7d)", .value = "TIME"),
+      SABATH_FIELD_AS("idle", idle_max,
+                      .help = "what is in quarantine, git clones and indexes of archives stay unused for so long "
+                              "(default: 30d)",
+                      .value = "TIME"),
+      SABATH_FIELD_AS("window", undo_window, .help = "how long the trash can be taken back (default: 24h)",
+                      .value = "TIME"),
+  };
+};
+
+template <>
+struct Described<CollectedAsset> {
+  using Of = CollectedAsset;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "as people call it"),
+      SABATH_FIELD(manifest, .help = "its root"),
+      SABATH_FIELD(source, .help = "a URL of it, as people may see it", .null_if_empty = true),
+      SABATH_FIELD(files, .help = "as its manifest says", .unit = "files"),
+      SABATH_FIELD(bytes, .help = "as its manifest says", .unit = "bytes"),
+      SABATH_FIELD(freed_bytes, .help = "of these, what no other asset shares", .unit = "bytes"),
+      SABATH_VALUE(
+          "used", [](const Of& of) { return of.used_ns / 1'000'000'000; }, .help = "when it was used last, since 1970",
+          .unit = "seconds"),
+      SABATH_FIELD(why, .help = "why it goes, or stays"),
+      SABATH_VALUE(
+          "until", [](const Of& of) { return seconds_until(of.until_ns); },
+          .help = "when the use of other members ends that keeps it, since 1970; null: none is known",
+          .unit = "seconds"),
+  };
+};
+
+template <>
+struct Described<KeepingMember> {
+  using Of = KeepingMember;
+  static constexpr Field table[] = {
+      SABATH_FIELD(user, .help = "the member's number"),
+      SABATH_FIELD(assets, .help = "how many assets his use, or his view, keeps"),
+      SABATH_FIELD(bytes, .help = "what they have", .unit = "bytes"),
+      SABATH_FIELD(unused_bytes, .help = "of these, what no member uses: root may remove the member's views",
+                   .unit = "bytes"),
+  };
+};
+
+template <>
+struct Described<CollectedOther> {
+  using Of = CollectedOther;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "its path below the store"),
+      SABATH_FIELD(bytes, .help = "its space on the disk", .unit = "bytes"),
+      SABATH_VALUE(
+          "used", [](const Of& of) { return of.used_ns / 1'000'000'000; }, .help = "when it was used last, since 1970",
+          .unit = "seconds"),
+      SABATH_FIELD(why, .help = "why it goes"),
+  };
+};
+
+template <>
+struct Described<CollectionRecord> {
+  using Of = CollectionRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(dry_run, .help = "nothing was changed"),
+      SABATH_FIELD(objects, .help = "in the store before"),
+      SABATH_FIELD(object_bytes, .help = "what these took on the disk", .unit = "bytes"),
+      SABATH_FIELD(collected, .help = "assets that went, or would go"),
+      SABATH_FIELD(kept, .help = "assets that the request would have had go, but something keeps them"),
+      SABATH_FIELD(keepers, .help = "members of a shared store who keep some of these"),
+      SABATH_FIELD(collected_objects, .help = "that went, or would go"),
+      SABATH_FIELD(collected_bytes, .help = "of these", .unit = "bytes"),
+      SABATH_FIELD(unnamed_objects, .help = "of these, what no asset named"),
+      SABATH_FIELD(unnamed_bytes, .help = "of these", .unit = "bytes"),
+      SABATH_FIELD(partials, .help = "unfinished files of interrupted fetches that went"),
+      SABATH_FIELD(partial_bytes, .help = "of these", .unit = "bytes"),
+      SABATH_FIELD(others, .help = "what went, or would go, and no asset is made of: clones, quarantine, indexes"),
+      SABATH_FIELD(other_bytes, .help = "of these", .unit = "bytes"),
+      SABATH_FIELD(leftovers, .help = "files of processes that are gone"),
+      SABATH_FIELD(restored, .help = "files that were taken back, as a process began to use them"),
+      SABATH_FIELD(deleted_batches, .help = "batches of the trash that were deleted"),
+      SABATH_FIELD(deleted_bytes, .help = "of these", .unit = "bytes"),
+      SABATH_FIELD(waiting, .help = "why a batch of the trash stays"),
+      SABATH_FIELD(notes, .help = "warnings for people"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
+
+template <>
+struct Described<UndoRecord> {
+  using Of = UndoRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(batches, .help = "batches of the trash that went back"),
+      SABATH_FIELD(objects, .help = "objects that went back"),
+      SABATH_FIELD(assets, .help = "assets that went back"),
+      SABATH_FIELD(others, .help = "other things that went back"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
+
+std::string to_json(const CollectionRecord& record) { return record_text(record); }
+
+std::string to_json(const UndoRecord& record) { return record_text(record); }
+
+static Json call_gc(Session& session, JsonObject& object, EventSink& events, std::stop_token stop) {
+  const auto request = request_in<CollectionCall>(object);
+  if (request.undo) return record_json(undo_collection(session, {}, events, std::move(stop)));
+  return record_json(collect(session, request, events, std::move(stop)));
 }
 
-Json json_of(const UndoRecord& record) {
-  return {{"schema", 1},
-          {"batches", record.batches},
-          {"objects", record.objects},
-          {"assets", record.assets},
-          {"others", record.others},
-          {"exit", record.exit}};
-}
-
-std::string to_json(const CollectionRecord& record) { return text_of(json_of(record)); }
-
-std::string to_json(const UndoRecord& record) { return text_of(json_of(record)); }
-
-Json call_gc(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  CollectionRequest asked;
-  asked.size_max = request.try_size("max_size");
-  asked.size_low = request.try_size("low");
-  asked.older_than = try_seconds(request, "older_than");
-  asked.grace = try_seconds(request, "grace");
-  asked.partial_grace = try_seconds(request, "partials");
-  asked.idle_max = try_seconds(request, "idle");
-  asked.undo_window = try_seconds(request, "window");
-  asked.now = request.flag("now");
-  asked.force_local = request.flag("force_local");
-  asked.dry_run = request.flag("dry_run");
-  const bool undo = request.flag("undo");
-  request.finish();
-  if (undo) return json_of(undo_collection(session, {}, events, std::move(stop)));
-  return json_of(collect(session, asked, events, std::move(stop)));
-}
+extern constexpr LibraryVerb gc_call = described<CollectionCall, CollectionRecord, UndoRecord>("gc", call_gc);
 
 }  // namespace sabath

@@ -12,7 +12,7 @@
 #include "store/pins.h"
 #include "verbs/assets/assets.h"
 #include "verbs/care/kept_root.h"
-#include "verbs/records.h"
+#include "verbs/verb.h"
 
 namespace sabath {
 namespace {
@@ -29,16 +29,6 @@ KeepRecord all_kept(const SessionSettings& settings) {
 std::vector<Pin> let_go(Store& store, const std::string& name) {
   const auto root = Sha256::try_parse(name);
   return remove_pins(store, [&](const Pin& kept) { return kept.name == name || (root && kept.root == *root); });
-}
-
-Json json_of(const std::vector<KeptAsset>& assets) {
-  Json all = Json::array();
-  for (const auto& asset : assets) {
-    Json one{{"name", text_or_null(asset.name)}, {"manifest", asset.manifest}};
-    if (asset.time) one["time"] = *asset.time;
-    all.push_back(std::move(one));
-  }
-  return all;
 }
 
 }  // namespace
@@ -76,28 +66,57 @@ UnkeepRecord unkeep(Session& session, const UnkeepRequest& request, EventSink&, 
   return record;
 }
 
-Json json_of(const KeepRecord& record) {
-  return {{"schema", 1}, {"kept", json_of(record.kept)}, {"exit", record.exit}};
-}
+template <>
+struct Described<KeepRequest> {
+  using Of = KeepRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(names, .help = "an asset of the store, or its root as sha256:<hex>; none: list what is kept",
+                   .argument = "NAME"),
+  };
+};
 
-Json json_of(const UnkeepRecord& record) {
-  return {{"schema", 1}, {"unkept", json_of(record.unkept)}, {"exit", record.exit}};
-}
+template <>
+struct Described<UnkeepRequest> {
+  using Of = UnkeepRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(names, .help = "as it was kept, or its root as sha256:<hex>", .required = true, .argument = "NAME"),
+  };
+};
 
-std::string to_json(const KeepRecord& record) { return text_of(json_of(record)); }
+template <>
+struct Described<KeptAsset> {
+  using Of = KeptAsset;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "as it was called when it was kept", .null_if_empty = true),
+      SABATH_FIELD(manifest, .help = "its root"),
+      SABATH_FIELD(time, .help = "when it was kept, since 1970; in lists only", .unit = "seconds",
+                   .absent_if_empty = true),
+  };
+};
 
-std::string to_json(const UnkeepRecord& record) { return text_of(json_of(record)); }
+template <>
+struct Described<KeepRecord> {
+  using Of = KeepRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(kept, .help = "what this call keeps; without names, all that is kept"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
 
-Json call_keep(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  const KeepRequest asked{request.texts("names")};
-  request.finish();
-  return json_of(keep(session, asked, events, std::move(stop)));
-}
+template <>
+struct Described<UnkeepRecord> {
+  using Of = UnkeepRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(unkept, .help = "what is not kept any more"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
 
-Json call_unkeep(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  const UnkeepRequest asked{request.some_texts("names")};
-  request.finish();
-  return json_of(unkeep(session, asked, events, std::move(stop)));
-}
+std::string to_json(const KeepRecord& record) { return record_text(record); }
+
+std::string to_json(const UnkeepRecord& record) { return record_text(record); }
+
+extern constexpr LibraryVerb keep_call = described<keep>("keep");
+extern constexpr LibraryVerb unkeep_call = described<unkeep>("unkeep");
 
 }  // namespace sabath

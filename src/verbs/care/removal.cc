@@ -13,7 +13,7 @@
 #include "store/registered.h"
 #include "verbs/care/kept_root.h"
 #include "verbs/care/removed_asset.h"
-#include "verbs/records.h"
+#include "verbs/verb.h"
 
 namespace sabath {
 namespace {
@@ -95,31 +95,49 @@ RemovalRecord remove(Session& session, const RemovalRequest& request, EventSink&
   return record;
 }
 
-Json json_of(const RemovalRecord& record) {
-  Json all = Json::array();
-  for (const auto& asset : record.assets) {
-    all.push_back({{"name", asset.name},
-                   {"manifest", text_or_null(asset.manifest)},
-                   {"freed_bytes", asset.freed_bytes},
-                   {"trash_bytes", asset.trash_bytes},
-                   {"shared_bytes", asset.shared_bytes},
-                   {"parts", asset.parts},
-                   {"used_bytes", asset.used_bytes},
-                   {"users", asset.users},
-                   {"until", until_or_null(asset.until_ns)},
-                   {"waiting", text_or_null(asset.waiting)},
-                   {"kept", text_or_null(asset.kept)},
-                   {"forgotten", asset.forgotten}});
-  }
-  return {{"schema", 1}, {"assets", std::move(all)}, {"exit", record.exit}};
-}
+template <>
+struct Described<RemovalRequest> {
+  using Of = RemovalRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(names, .help = "an asset of the store, or its root as sha256:<hex>", .required = true,
+                   .argument = "NAME"),
+      SABATH_FIELD(now, .help = "delete what no source can restore, too: nothing to take back"),
+      SABATH_FIELD(forget, .help = "also free the name that `sabath adopt` or `sabath import` made known"),
+  };
+};
 
-std::string to_json(const RemovalRecord& record) { return text_of(json_of(record)); }
+template <>
+struct Described<RemovedContent> {
+  using Of = RemovedContent;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "the asset"),
+      SABATH_FIELD(manifest, .help = "its root; null: only its name was there", .null_if_empty = true),
+      SABATH_FIELD(freed_bytes, .help = "freed on the disk", .unit = "bytes"),
+      SABATH_FIELD(trash_bytes, .help = "moved to the trash, as no source can restore it", .unit = "bytes"),
+      SABATH_FIELD(shared_bytes, .help = "what stays, as other assets need it", .unit = "bytes"),
+      SABATH_FIELD(parts, .help = "samples and selections of it that went with it"),
+      SABATH_FIELD(used_bytes, .help = "what stays, as other members of a shared store use it", .unit = "bytes"),
+      SABATH_FIELD(users, .help = "these members, by their numbers"),
+      SABATH_VALUE(
+          "until", [](const Of& of) { return seconds_until(of.until_ns); },
+          .help = "when their use ends, since 1970; null: it is not known, or only a view is left", .unit = "seconds"),
+      SABATH_FIELD(waiting, .help = "why the trash could not be emptied", .null_if_empty = true),
+      SABATH_FIELD(kept, .help = "why nothing went", .null_if_empty = true),
+      SABATH_FIELD(forgotten, .help = "its name is free again"),
+  };
+};
 
-Json call_remove(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  const RemovalRequest asked{request.some_texts("names"), request.flag("now"), request.flag("forget")};
-  request.finish();
-  return json_of(remove(session, asked, events, std::move(stop)));
-}
+template <>
+struct Described<RemovalRecord> {
+  using Of = RemovalRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(assets, .help = "what went, or why it stays, in the order of the names"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
+
+std::string to_json(const RemovalRecord& record) { return record_text(record); }
+
+extern constexpr LibraryVerb rm_call = described<remove>("rm");
 
 }  // namespace sabath

@@ -15,7 +15,6 @@
 #include "sabath/path.h"
 #include "serve/server.h"
 #include "verbs/assets/assets.h"
-#include "verbs/records.h"
 #include "verbs/verb.h"
 
 namespace sabath {
@@ -23,7 +22,7 @@ namespace {
 
 constexpr std::size_t lines_max = 10'000;
 constexpr unsigned connections_most = 10'000;
-constexpr std::uint64_t grace_s_most = 86'400;
+constexpr unsigned grace_seconds_most = 86'400;
 constexpr std::chrono::milliseconds reload_pause{200};
 
 // The log on its way from the server's threads to the one that serves. Beyond lines_max waiting lines, further ones are
@@ -85,9 +84,9 @@ void check_bounds(const ServeRequest& request) {
   if (request.connections > connections_most)
     throw Error(FailureKind::usage,
                 fmt::format("{} connections are more than {}", request.connections, connections_most));
-  if (static_cast<std::uint64_t>(request.grace.count()) > grace_s_most)  // below zero it is as well
+  if (request.grace_seconds > grace_seconds_most)
     throw Error(FailureKind::usage,
-                fmt::format("a grace of {} s is not from 0 to {}", request.grace.count(), grace_s_most));
+                fmt::format("a grace of {} s is not from 0 to {}", request.grace_seconds, grace_seconds_most));
 }
 
 ServeSettings serve_settings(const ServeRequest& request) {
@@ -175,40 +174,56 @@ ServeRecord serve(Session& session, const ServeRequest& request, EventSink& even
     tell_requests();
     if (request.reload_asked && request.reload_asked()) reload(*server, request, events);
   }
-  ServeRecord record{.url = serving.url, .store = serving.store, .drained = server->drain(request.grace)};
+  ServeRecord record{.url = serving.url,
+                     .store = serving.store,
+                     .drained = server->drain(std::chrono::seconds(request.grace_seconds))};
   server.reset();  // what is cut off now is logged, too
   tell_requests();
   log.count(record);
   return record;
 }
 
-Json json_of(const ServeRecord& record) {
-  return {{"schema", 1},       {"requests", record.requests},     {"bytes", record.bytes},
-          {"cut", record.cut}, {"unanswered", record.unanswered}, {"lines_dropped", record.lines_dropped},
-          {"url", record.url}, {"store", record.store.string()},  {"exit", record.exit}};
-}
-
-std::string to_json(const ServeRecord& record) { return text_of(json_of(record)); }
-
-Json call_serve(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  ServeRequest wanted;
-  if (const auto listen = request.try_text("listen")) wanted.listen = *listen;
-  wanted.token = request.try_text("token").value_or("");
-  wanted.certificate = request.try_text("tls_cert").value_or("");
-  wanted.key = request.try_text("tls_key").value_or("");
-  wanted.anonymous = request.flag("anonymous");
-  wanted.hub = request.flag("hf");
-  wanted.allow = request.texts("allow");
-  const auto bounded = [&](const char* key, std::uint64_t usual, std::uint64_t most) {
-    const std::uint64_t value = request.try_uint(key).value_or(usual);
-    if (value > most) request.fail(key, fmt::format("is more than {}", most));
-    return value;
+template <>
+struct Described<ServeRequest> {
+  using Of = ServeRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(listen, .help = "where to listen; default 127.0.0.1:7777, port 0: any free one",
+                   .value = "HOST:PORT"),
+      SABATH_FIELD(token, .help = "ask every client for the token in FILE", .value = "FILE"),
+      SABATH_FIELD_AS("tls_cert", certificate, .help = "speak TLS with this certificate (PEM, with its chain)",
+                      .value = "FILE"),
+      SABATH_FIELD_AS("tls_key", key, .help = "its private key (PEM)", .value = "FILE"),
+      SABATH_FIELD(anonymous, .help = "without a token, also at addresses that others can reach"),
+      SABATH_FIELD_AS("hf", hub,
+                      .help = "as a read-only hub, for HF_ENDPOINT: what was fetched from hf:// without credentials"),
+      SABATH_FIELD(allow, .help = "as a hub: this repository, too ([datasets/]OWNER/NAME); again for more",
+                   .value = "REPO"),
+      SABATH_FIELD(connections, .help = "at most N clients at once; default 256", .maximum = connections_most,
+                   .value = "N"),
+      SABATH_FIELD(limit_rate, .help = "at most RATE bytes a second to each client, such as 10M", .unit = "bytes",
+                   .value = "RATE"),
+      SABATH_FIELD_AS("grace", grace_seconds, .help = "how long answers may take to end after SIGTERM; default 30",
+                      .unit = "seconds", .maximum = grace_seconds_most, .value = "SECONDS"),
   };
-  wanted.connections = static_cast<unsigned>(bounded("connections", wanted.connections, connections_most));
-  wanted.grace = std::chrono::seconds(bounded("grace", 30, grace_s_most));
-  wanted.limit_rate = request.try_size("limit_rate").value_or(0);
-  request.finish();
-  return json_of(serve(session, wanted, events, std::move(stop)));
-}
+};
+
+template <>
+struct Described<ServeRecord> {
+  using Of = ServeRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(requests, .help = "that were answered"),
+      SABATH_FIELD(bytes, .help = "that were sent", .unit = "bytes"),
+      SABATH_FIELD(cut, .help = "answers that ended before their end"),
+      SABATH_FIELD(unanswered, .help = "connections that were refused, or brought no whole request"),
+      SABATH_FIELD(lines_dropped, .help = "lines of the log whose reader was too slow"),
+      SABATH_FIELD(url, .help = "as recipes name it"),
+      SABATH_FIELD(store, .help = "the store that was served"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
+
+std::string to_json(const ServeRecord& record) { return record_text(record); }
+
+extern constexpr LibraryVerb serve_call = described<serve>("serve");
 
 }  // namespace sabath

@@ -17,7 +17,7 @@
 #include "verbs/assets/assets.h"
 #include "verbs/care/kept_root.h"
 #include "verbs/care/repair.h"
-#include "verbs/records.h"
+#include "verbs/verb.h"
 
 namespace sabath {
 namespace {
@@ -162,39 +162,20 @@ class Verifier {
   std::unique_ptr<Store> store_;
 };
 
-Json json_of(const VerifiedAsset& asset) {
-  Json record{{"name", text_or_null(asset.name)},
-              {"manifest", text_or_null(asset.manifest)},
-              {"files", asset.files},
-              {"copies", asset.copies},
-              {"bytes_read", asset.bytes_read},
-              {"quick", asset.quick},
-              {"remembered", asset.remembered},
-              {"missing", asset.missing},
-              {"missing_paths", asset.missing_paths}};
-  record["bad"] = Json::array();
-  record["removed_links"] = Json::array();
-  for (const VerifyFinding& bad : asset.bad) {
-    if (bad.removed_link) {
-      record["removed_links"].push_back(bad.path);
-      continue;
-    }
-    record["bad"].push_back({{"path", text_or_null(bad.path)},
-                             {"digest", bad.digest.hash.prefixed()},
-                             {"size", bad.digest.size_bytes},
-                             {"chunk", bad.chunk},
-                             {"offset", bad.offset},
-                             {"what", bad.what},
-                             {"mended", bad.mended}});
+std::vector<VerifyFinding> bad_of(const VerifiedAsset& asset) {
+  std::vector<VerifyFinding> bad;
+  for (const VerifyFinding& finding : asset.bad) {
+    if (!finding.removed_link) bad.push_back(finding);
   }
-  record["strays"] = Json::array();
-  for (const auto& stray : asset.strays) record["strays"].push_back({{"path", stray.path}, {"owner", stray.owner}});
-  record["repaired"] = Json::array();
-  for (const auto& repaired : asset.repaired) {
-    record["repaired"].push_back(
-        {{"name", repaired.name}, {"fetched_bytes", repaired.fetched_bytes}, {"failures", repaired.failures}});
+  return bad;
+}
+
+std::vector<std::string> removed_links(const VerifiedAsset& asset) {
+  std::vector<std::string> links;
+  for (const VerifyFinding& finding : asset.bad) {
+    if (finding.removed_link) links.push_back(finding.path);
   }
-  return record;
+  return links;
 }
 
 }  // namespace
@@ -213,24 +194,91 @@ void append(VerificationRecord& record, VerificationRecord more) {
   record.exit = exit_of_both(record.exit, more.exit);
 }
 
-Json json_of(const VerificationRecord& record) {
-  Json assets = Json::array();
-  for (const auto& asset : record.assets) assets.push_back(json_of(asset));
-  return {{"schema", 1}, {"assets", std::move(assets)}, {"exit", record.exit}};
-}
+template <>
+struct Described<VerificationRequest> {
+  using Of = VerificationRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(names, .help = "an asset; none: everything in the store", .argument = "NAME"),
+      SABATH_FIELD(threads, .help = "threads that read and hash (default: one a core)", .maximum = 1024, .letter = 'j',
+                   .value = "N"),
+      SABATH_FIELD(quick, .help = "compare XXH3 where an earlier verify left one: as many bytes read, less computed"),
+      SABATH_FIELD(within,
+                   .help = "do not read again what was read and right within this time, e.g. 7d: an interrupted "
+                           "verify goes on",
+                   .value = "TIME"),
+      SABATH_FIELD(limit_rate, .help = "bytes a second at most, e.g. 200M", .unit = "bytes", .value = "RATE"),
+      SABATH_FIELD(repair, .help = "fetch again what is bad or missing: of a large file, its bad chunks"),
+  };
+};
 
-std::string to_json(const VerificationRecord& record) { return text_of(json_of(record)); }
+template <>
+struct Described<VerifyFinding> {
+  using Of = VerifyFinding;
+  static constexpr Field table[] = {
+      SABATH_FIELD(path, .help = "in the asset, or below the store", .null_if_empty = true),
+      SABATH_FIELD_AS("digest", digest.hash, .help = "of the file"),
+      SABATH_FIELD_AS("size", digest.size_bytes, .help = "of the file", .unit = "bytes"),
+      SABATH_FIELD(chunk, .help = "the number of the bad chunk"),
+      SABATH_FIELD(offset, .help = "where the chunk begins", .unit = "bytes"),
+      SABATH_FIELD(what, .help = "what is wrong, and what was done about it"),
+      SABATH_FIELD(mended, .help = "it is right again, or no asset needs it"),
+  };
+};
 
-Json call_verify(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  VerificationRequest asked;
-  asked.names = request.texts("names");
-  asked.threads = threads_of(request);
-  asked.quick = request.flag("quick");
-  asked.within = try_seconds(request, "within");
-  asked.limit_rate = request.try_size("limit_rate").value_or(0);
-  asked.repair = request.flag("repair");
-  request.finish();
-  return json_of(verify(session, asked, events, std::move(stop)));
-}
+template <>
+struct Described<StrayFile> {
+  using Of = StrayFile;
+  static constexpr Field table[] = {
+      SABATH_FIELD(path, .help = "below the store"),
+      SABATH_FIELD(owner, .help = "the number of the user whose file it is"),
+  };
+};
+
+template <>
+struct Described<RepairedAsset> {
+  using Of = RepairedAsset;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "the asset"),
+      SABATH_FIELD(fetched_bytes, .help = "what was fetched for it", .unit = "bytes"),
+      SABATH_FIELD(failures, .help = "why it is not whole; none: it is whole again"),
+  };
+};
+
+template <>
+struct Described<VerifiedAsset> {
+  using Of = VerifiedAsset;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "the asset; null: the whole store", .null_if_empty = true),
+      SABATH_FIELD(manifest, .help = "its root; null: the whole store", .null_if_empty = true),
+      SABATH_FIELD(files, .help = "files that were read", .unit = "files"),
+      SABATH_FIELD(copies, .help = "of these files in a view of their own, which were read as well", .unit = "files"),
+      SABATH_FIELD(bytes_read, .help = "of files and copies", .unit = "bytes"),
+      SABATH_FIELD(quick, .help = "of the files that were read: compared by XXH3", .unit = "files"),
+      SABATH_FIELD(remembered, .help = "were read and right lately, and not read again", .unit = "files"),
+      SABATH_FIELD(missing, .help = "files that the store does not have", .unit = "files"),
+      SABATH_FIELD(missing_paths, .help = "their paths"),
+      SABATH_VALUE("bad", bad_of, .help = "chunks that are bad"),
+      SABATH_VALUE("removed_links", removed_links, .help = "links of views to bad objects, which were removed"),
+      SABATH_FIELD(strays, .help = "files beside the objects that are none: they were left where they are"),
+      SABATH_FIELD(repaired, .help = "assets that were fetched again"),
+  };
+};
+
+template <>
+struct Described<VerificationRecord> {
+  using Of = VerificationRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(assets, .help = "what was verified: assets, or the whole store as one"),
+      SABATH_FIELD(exit,
+                   .help = "0: all is right, or was put right; 7: content is bad; 8: a part is missing; 9: all is"),
+  };
+};
+
+std::string to_json(const VerificationRecord& record) { return record_text(record); }
+
+// Of the two functions of this name; the other one is the store's.
+constexpr VerificationRecord (*verify_of_session)(Session&, const VerificationRequest&, EventSink&,
+                                                  std::stop_token) = verify;
+extern constexpr LibraryVerb verify_call = described<verify_of_session>("verify");
 
 }  // namespace sabath

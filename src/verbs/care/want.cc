@@ -1,17 +1,23 @@
 #include "sabath/want.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 #include <span>
 
 #include "base/file.h"
+#include "base/wording.h"
+#include "sabath/error.h"
 #include "verbs/assets/assets.h"
 #include "verbs/care/bundle_files.h"
-#include "verbs/records.h"
 #include "verbs/verb.h"
 
 namespace sabath {
 
 WantRecord want(Session& session, const WantRequest& request, EventSink&, std::stop_token) {
+  if (request.file == "-") {
+    throw Error(FailureKind::usage, fmt::format("{} is no file", option_text("output")), "name a file");
+  }
   const SessionSettings& settings = session.settings();
   const auto store = open_stores(settings);
   std::vector<WantedAsset> assets;
@@ -34,22 +40,33 @@ WantRecord want(Session& session, const WantRequest& request, EventSink&, std::s
   return record;
 }
 
-Json json_of(const WantRecord& record) {
-  return {{"schema", 1},
-          {"file", record.file.string()},
-          {"assets", record.assets},
-          {"kind", record.missing ? "missing" : "have"},
-          {"pieces", record.pieces},
-          {"exit", record.exit}};
-}
+template <>
+struct Described<WantRequest> {
+  using Of = WantRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(names, .help = "an asset, or its root as sha256:<hex>", .required = true, .argument = "NAME"),
+      SABATH_FIELD_AS("output", file, .help = "the want-list to write, - for standard output", .required = true,
+                      .letter = 'o', .value = "FILE"),
+  };
+};
 
-std::string to_json(const WantRecord& record) { return text_of(json_of(record)); }
+template <>
+struct Described<WantRecord> {
+  using Of = WantRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(file, .help = "the want-list"),
+      SABATH_FIELD(assets, .help = "how many it names"),
+      SABATH_VALUE(
+          "kind", [](const Of& of) { return std::string_view(of.missing ? "missing" : "have"); },
+          .help = "what its pieces are: those that are missing; where no manifest is here, those that the store has",
+          .words = "missing|have"),
+      SABATH_FIELD(pieces, .help = "how many it names"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
 
-Json call_want(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  const WantRequest asked{request.some_texts("names"), request.text("output")};
-  if (asked.file == "-") request.fail("output", "is no file");
-  request.finish();
-  return json_of(want(session, asked, events, std::move(stop)));
-}
+std::string to_json(const WantRecord& record) { return record_text(record); }
+
+extern constexpr LibraryVerb want_call = described<want>("want");
 
 }  // namespace sabath

@@ -1,6 +1,7 @@
 // `fair`: the principles, asked of recipes.
 #include "metadata/fair.h"
 #include "base/counted.h"
+#include "fields/asset_kind.h"
 #include "recipe/identifier.h"
 #include "recipe/naming.h"
 #include "recipe/subscribed.h"
@@ -15,8 +16,7 @@
 
 #include "sabath/catalogue.h"
 #include "session/holding.h"
-#include "verbs/catalogues/catalogue_records.h"
-#include "verbs/records.h"
+#include "verbs/verb.h"
 
 namespace sabath {
 
@@ -51,6 +51,12 @@ FairTrials tried(const Recipe& recipe, const SessionSettings& settings, const st
   return trials;
 }
 
+std::vector<std::pair<std::string, FairPrinciple>> by_name(const FairAsset& asset) {
+  std::vector<std::pair<std::string, FairPrinciple>> all;
+  for (const FairPrinciple& one : asset.principles) all.emplace_back(one.name, one);
+  return all;
+}
+
 }  // namespace
 
 FairRecord fair(Session& session, const FairRequest& request, EventSink&, std::stop_token stop) {
@@ -79,23 +85,47 @@ FairRecord fair(Session& session, const FairRequest& request, EventSink&, std::s
   return record;
 }
 
-Json json_of(const FairRecord& record) {
-  Json assets = Json::array();
-  for (const FairAsset& asset : record.assets) {
-    Json principles = Json::object();
-    for (const FairPrinciple& one : asset.principles)
-      principles[one.name] = {{"answer", one.answer}, {"by", one.by}, {"remedy", text_or_null(one.remedy)}};
-    assets.push_back({{"name", asset.name}, {"kind", kind_name(asset.kind)}, {"principles", std::move(principles)}});
-  }
-  return {{"schema", 1}, {"assets", std::move(assets)}, {"exit", record.exit}};
-}
+template <>
+struct Described<FairRequest> {
+  using Of = FairRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(names, .help = "an asset, or a recipe file", .argument = "NAME"),
+  };
+};
 
-std::string to_json(const FairRecord& record) { return text_of(json_of(record)); }
+template <>
+struct Described<FairPrinciple> {
+  using Of = FairPrinciple;
+  static constexpr Field table[] = {
+      SABATH_FIELD(answer, .help = "whether the asset has what the principle asks for",
+                   .words = "yes|part|no|not asked"),
+      SABATH_FIELD(by, .help = "what says so, or what is missing"),
+      SABATH_FIELD(remedy, .help = "the change of the recipe that would mend it, as `catalogue edit` takes it",
+                   .null_if_empty = true),
+  };
+};
 
-Json call_fair(Session& session, JsonObject& asked, EventSink& events, std::stop_token stop) {
-  const FairRequest request{asked.texts("names")};
-  asked.finish();
-  return json_of(fair(session, request, events, std::move(stop)));
-}
+template <>
+struct Described<FairAsset> {
+  using Of = FairAsset;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "the asset"),
+      SABATH_FIELD(kind, .help = "what it is"),
+      SABATH_VALUE("principles", by_name, .help = "by their names, F1 to R3"),
+  };
+};
+
+template <>
+struct Described<FairRecord> {
+  using Of = FairRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(assets, .help = "those that were named; else all, whose sources were not asked"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
+
+std::string to_json(const FairRecord& record) { return record_text(record); }
+
+extern constexpr LibraryVerb fair_call = described<fair>("fair");
 
 }  // namespace sabath

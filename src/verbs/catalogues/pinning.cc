@@ -4,9 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "catalogues/pin.h"
-#include "verbs/catalogues/catalogue_records.h"
 #include "verbs/catalogues/own_recipe.h"
-#include "verbs/records.h"
+#include "verbs/verb.h"
 
 namespace sabath {
 
@@ -20,23 +19,34 @@ PinnedRecipeRecord pin_recipe(Session& session, const PinRecipeRequest& request,
           pinned.root.prefixed(), pinned.files, std::move(pinned.root_only)};
 }
 
-Json json_of(const PinnedRecipeRecord& record) {
-  return {{"schema", 1},
-          {"name", record.name},
-          {"file", record.file.string()},
-          {"recipe", record.text},
-          {"manifest", record.manifest},
-          {"files", record.files},
-          {"by_root_alone", record.root_only},
-          {"exit", record.exit}};
-}
+template <>
+struct Described<PinRecipeRequest> {
+  using Of = PinRecipeRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "an asset whose recipe is yours, and whose content is in the store", .required = true,
+                   .argument = "NAME"),
+      SABATH_FIELD(urls, .help = "where others find its manifest (`sabath manifest create` writes it)", .option = "url",
+                   .value = "URL"),
+      SABATH_FIELD(dry_run, .help = "print the recipe as it would be, and write nothing", .letter = 'n'),
+  };
+};
 
-std::string to_json(const PinnedRecipeRecord& record) { return text_of(json_of(record)); }
+template <>
+struct Described<PinnedRecipeRecord> {
+  using Of = PinnedRecipeRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "the asset"),
+      SABATH_FIELD(file, .help = "the file of its recipe"),
+      SABATH_FIELD_AS("recipe", text, .help = "the text of this file"),
+      SABATH_FIELD(manifest, .help = "the root that the recipe pins"),
+      SABATH_FIELD(files, .help = "files whose size and SHA-256 the recipe has", .unit = "files"),
+      SABATH_FIELD_AS("by_root_alone", root_only, .help = "parts that are no single file: the root alone pins them"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
 
-Json call_catalogue_pin(Session& session, JsonObject& asked, EventSink& events, std::stop_token stop) {
-  const PinRecipeRequest request{asked.text("name"), asked.texts("urls"), asked.flag("dry_run")};
-  asked.finish();
-  return json_of(pin_recipe(session, request, events, std::move(stop)));
-}
+std::string to_json(const PinnedRecipeRecord& record) { return record_text(record); }
+
+extern constexpr LibraryVerb catalogue_pin_call = described<pin_recipe>("catalogue pin");
 
 }  // namespace sabath

@@ -13,7 +13,6 @@
 #include "catalogues/stamp.h"
 #include "catalogues/tombstone.h"
 #include "catalogues/unique.h"
-#include "fields/request.h"
 #include "recipe/document.h"
 #include "recipe/edit.h"
 #include "recipe/parse.h"
@@ -25,9 +24,9 @@
 #include "session/holding.h"
 #include "session/url_document.h"
 #include "session/url_recipe.h"
-#include "verbs/catalogues/catalogue_records.h"
 #include "verbs/catalogues/own_recipe.h"
-#include "verbs/records.h"
+#include "verbs/catalogues/tombstone_fields.h"
+#include "verbs/verb.h"
 
 namespace sabath {
 namespace {
@@ -230,63 +229,71 @@ RemovedRecipeRecord remove_recipe(Session& session, const RemoveRecipeRequest& r
   return record;
 }
 
-Json json_of(const RecipeRecord& record) {
-  return {{"schema", 1},
-          {"file", record.file.string()},
-          {"recipe", record.text},
-          {"passed_over", record.passed_over},
-          {"exit", record.exit}};
-}
+template <>
+struct Described<NewRecipeRequest> {
+  using Of = NewRecipeRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "of the new asset", .required = true, .argument = "NAME"),
+      SABATH_FIELD(changes, .help = "what the recipe says, as licence=MIT or tags.task=regression",
+                   .argument = "KEY=VALUE"),
+      SABATH_FIELD(from,
+                   .help = "begin with a recipe, a document (Croissant, schema.org, DataCite, a card) or a list of "
+                           "checksums",
+                   .value = "FILE|URL"),
+      SABATH_FIELD(urls, .help = "a file of it", .option = "url", .value = "URL"),
+      SABATH_FIELD(kind, .help = "what it is (dataset)", .letter = 'k'),
+      SABATH_FIELD_AS("in", directory, .help = "the directory of recipes (default: your own)", .value = "DIR"),
+      SABATH_FIELD(dry_run, .help = "print the recipe, and write nothing", .letter = 'n'),
+  };
+};
 
-Json json_of(const Tombstone& stone) {
-  return {{"kind", kind_name(stone.kind)},
-          {"name", stone.name},
-          {"version", text_or_null(stone.version)},
-          {"id", text_or_null(stone.id)},
-          {"doi", text_or_null(stone.doi)},
-          {"title", text_or_null(stone.title)},
-          {"manifest", text_or_null(stone.manifest)},
-          {"licence", text_or_null(stone.licence)},
-          {"citation", stone.citation},
-          {"removed", stone.removed},
-          {"why", text_or_null(stone.why)},
-          {"file", stone.file.string()}};
-}
+template <>
+struct Described<EditRecipeRequest> {
+  using Of = EditRecipeRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "an asset, or a recipe file", .required = true, .argument = "NAME"),
+      SABATH_FIELD(changes, .help = "a value in JSON, or a text; KEY= is null", .argument = "KEY=VALUE"),
+      SABATH_FIELD(unset, .help = "take a key away", .value = "KEY"),
+      SABATH_FIELD(dry_run, .help = "print the recipe as it would be, and write nothing", .letter = 'n'),
+  };
+};
 
-Json json_of(const RemovedRecipeRecord& record) {
-  return {{"schema", 1}, {"tombstone", json_of(record.tombstone)}, {"exit", record.exit}};
-}
+template <>
+struct Described<RecipeRecord> {
+  using Of = RecipeRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(file, .help = "the file of the recipe"),
+      SABATH_FIELD_AS("recipe", text, .help = "the text of this file"),
+      SABATH_FIELD(passed_over, .help = "what was not understood of a document that it began with"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
 
-std::string to_json(const RecipeRecord& record) { return text_of(json_of(record)); }
-std::string to_json(const RemovedRecipeRecord& record) { return text_of(json_of(record)); }
+template <>
+struct Described<RemoveRecipeRequest> {
+  using Of = RemoveRecipeRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "an asset whose recipe is yours", .required = true, .argument = "NAME"),
+      SABATH_FIELD(why, .help = "the reason, for those who look for it later", .value = "TEXT"),
+  };
+};
 
-Json call_catalogue_new(Session& session, JsonObject& asked, EventSink& events, std::stop_token stop) {
-  NewRecipeRequest request;
-  request.name = asked.text("name");
-  if (const auto kind = asked.try_text("kind")) {
-    request.kind = try_parse_kind(*kind);
-    if (!request.kind) asked.fail("kind", "is none of dataset, model and workflow");
-  }
-  request.from = asked.try_text("from").value_or("");
-  request.changes = asked.texts("changes");
-  request.urls = asked.texts("urls");
-  request.directory = asked.try_text("in").value_or("");
-  request.dry_run = asked.flag("dry_run");
-  asked.finish();
-  return json_of(new_recipe(session, request, events, std::move(stop)));
-}
+template <>
+struct Described<RemovedRecipeRecord> {
+  using Of = RemovedRecipeRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(tombstone, .help = "what remains of the recipe"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
 
-Json call_catalogue_edit(Session& session, JsonObject& asked, EventSink& events, std::stop_token stop) {
-  const EditRecipeRequest request{asked.text("name"), asked.texts("changes"), asked.texts("unset"),
-                                  asked.flag("dry_run")};
-  asked.finish();
-  return json_of(edit_recipe(session, request, events, std::move(stop)));
-}
+Json json_of(const Tombstone& stone) { return element_json(stone); }
 
-Json call_catalogue_rm(Session& session, JsonObject& asked, EventSink& events, std::stop_token stop) {
-  const RemoveRecipeRequest request{asked.text("name"), asked.try_text("why").value_or("")};
-  asked.finish();
-  return json_of(remove_recipe(session, request, events, std::move(stop)));
-}
+std::string to_json(const RecipeRecord& record) { return record_text(record); }
+std::string to_json(const RemovedRecipeRecord& record) { return record_text(record); }
+
+extern constexpr LibraryVerb catalogue_new_call = described<new_recipe>("catalogue new");
+extern constexpr LibraryVerb catalogue_edit_call = described<edit_recipe>("catalogue edit");
+extern constexpr LibraryVerb catalogue_rm_call = described<remove_recipe>("catalogue rm");
 
 }  // namespace sabath

@@ -12,8 +12,7 @@
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "session/url_recipe.h"
-#include "verbs/catalogues/catalogue_records.h"
-#include "verbs/records.h"
+#include "verbs/verb.h"
 
 namespace sabath {
 namespace {
@@ -42,22 +41,6 @@ std::string checked_pin(const std::string& url, const std::string& at) {
 
 // DIR of DIR/catalogues/NAME.
 fs::path home_of(const Subscription& one) { return one.directory.parent_path().parent_path(); }
-
-Json json_of_change(const SubscriptionChange& change) {
-  const Subscription& one = change.subscription;
-  return {{"name", one.name},
-          {"url", one.url},
-          {"pin", text_or_null(one.pin)},
-          {"before", text_or_null(change.before)},
-          {"fixed", one.fixed},
-          {"recipes", one.recipes},
-          {"updated", text_or_null(one.updated)},
-          {"directory", one.directory.string()},
-          {"added", change.added},
-          {"changed", change.changed},
-          {"removed", change.removed},
-          {"left_out", change.left_out}};
-}
 
 }  // namespace
 
@@ -125,7 +108,7 @@ SubscriptionsRecord unsubscribe(Session& session, const UnsubscribeRequest& requ
   return {{std::move(change)}};
 }
 
-SubscriptionsRecord subscriptions(Session& session) {
+SubscriptionsRecord subscriptions(Session& session, const SubscriptionsRequest&, EventSink&, std::stop_token) {
   SubscriptionsRecord record;
   for (Subscription& one : subscriptions_in(session.settings().recipe_directories)) {
     SubscriptionChange change;
@@ -136,55 +119,101 @@ SubscriptionsRecord subscriptions(Session& session) {
   return record;
 }
 
-Json json_of(const ExportedCatalogueRecord& record) {
-  return {{"schema", 1},
-          {"index", record.index.string()},
-          {"assets", record.assets},
-          {"tombstones", record.tombstones},
-          {"left_out", record.left_out},
-          {"unpinned", record.unpinned},
-          {"doubts", record.doubts},
-          {"exit", record.exit}};
-}
+template <>
+struct Described<ExportCatalogueRequest> {
+  using Of = ExportCatalogueRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(directory, .help = "absent or empty, or an earlier export", .required = true, .argument = "DIR"),
+      SABATH_FIELD(names, .help = "assets (default: all of your own)", .argument = "NAME"),
+      SABATH_FIELD(all, .help = "also what came with the program"),
+      SABATH_FIELD(pin, .help = "write what the store holds of each into what is exported, as `catalogue pin` does"),
+  };
+};
 
-Json json_of(const SubscriptionsRecord& record) {
-  Json catalogues = Json::array();
-  for (const SubscriptionChange& change : record.catalogues) catalogues.push_back(json_of_change(change));
-  return {{"schema", 1}, {"catalogues", std::move(catalogues)}, {"exit", record.exit}};
-}
+template <>
+struct Described<ExportedCatalogueRecord> {
+  using Of = ExportedCatalogueRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(index, .help = "the file that others subscribe"),
+      SABATH_FIELD(assets, .help = "recipes in it"),
+      SABATH_FIELD(tombstones, .help = "of removed recipes, in it"),
+      SABATH_FIELD(left_out, .help = "recipes that cannot be read, and why"),
+      SABATH_FIELD(unpinned, .help = "recipes that were to be pinned, and why they are not"),
+      SABATH_FIELD(doubts, .help = "what subscribers cannot use, and why"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
 
-std::string to_json(const ExportedCatalogueRecord& record) { return text_of(json_of(record)); }
-std::string to_json(const SubscriptionsRecord& record) { return text_of(json_of(record)); }
+template <>
+struct Described<SubscribeRequest> {
+  using Of = SubscribeRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(url, .help = "a git repository, or an exported catalogue", .required = true, .argument = "URL"),
+      SABATH_FIELD_AS("as", name, .help = "the prefix of its assets (default: by the URL)", .value = "NAME"),
+      SABATH_FIELD(at, .help = "a commit, or the index's sha256:<hex>: updates stay there", .value = "VERSION"),
+  };
+};
 
-Json call_catalogue_export(Session& session, JsonObject& asked, EventSink& events, std::stop_token stop) {
-  const ExportCatalogueRequest request{asked.text("directory"), asked.texts("names"), asked.flag("all"),
-                                       asked.flag("pin")};
-  asked.finish();
-  return json_of(export_catalogue(session, request, events, std::move(stop)));
-}
+template <>
+struct Described<UpdateCatalogueRequest> {
+  using Of = UpdateCatalogueRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(names, .help = "catalogues (default: all)", .argument = "NAME"),
+      SABATH_FIELD(at, .help = "a commit, or the index's sha256:<hex>", .value = "VERSION"),
+      SABATH_FIELD(dry_run, .help = "say what would change", .letter = 'n'),
+  };
+};
 
-Json call_catalogue_subscribe(Session& session, JsonObject& asked, EventSink& events, std::stop_token stop) {
-  const SubscribeRequest request{asked.text("url"), asked.try_text("as").value_or(""),
-                                 asked.try_text("at").value_or("")};
-  asked.finish();
-  return json_of(subscribe(session, request, events, std::move(stop)));
-}
+template <>
+struct Described<UnsubscribeRequest> {
+  using Of = UnsubscribeRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "a catalogue", .required = true, .argument = "NAME"),
+  };
+};
 
-Json call_catalogue_update(Session& session, JsonObject& asked, EventSink& events, std::stop_token stop) {
-  const UpdateCatalogueRequest request{asked.texts("names"), asked.try_text("at").value_or(""), asked.flag("dry_run")};
-  asked.finish();
-  return json_of(update_catalogues(session, request, events, std::move(stop)));
-}
+template <>
+struct Described<SubscriptionsRequest> {
+  using Of = SubscriptionsRequest;
+  static constexpr Fields table = {};
+};
 
-Json call_catalogue_unsubscribe(Session& session, JsonObject& asked, EventSink& events, std::stop_token stop) {
-  const UnsubscribeRequest request{asked.text("name")};
-  asked.finish();
-  return json_of(unsubscribe(session, request, events, std::move(stop)));
-}
+template <>
+struct Described<SubscriptionChange> {
+  using Of = SubscriptionChange;
+  static constexpr Field table[] = {
+      SABATH_FIELD_AS("name", subscription.name, .help = "the prefix of its assets"),
+      SABATH_FIELD_AS("url", subscription.url, .help = "where it comes from"),
+      SABATH_FIELD_AS("pin", subscription.pin, .help = "its version: a git commit, or the hash of its index",
+                      .null_if_empty = true),
+      SABATH_FIELD(before, .help = "the version before; null: it is new", .null_if_empty = true),
+      SABATH_FIELD_AS("fixed", subscription.fixed, .help = "the user chose the version, and an update stays there"),
+      SABATH_FIELD_AS("recipes", subscription.recipes, .help = "how many it has"),
+      SABATH_FIELD_AS("updated", subscription.updated, .help = "when it was read last, in UTC", .null_if_empty = true),
+      SABATH_FIELD_AS("directory", subscription.directory, .help = "where its recipes are"),
+      SABATH_FIELD(added, .help = "recipes that are new"),
+      SABATH_FIELD(changed, .help = "recipes that changed"),
+      SABATH_FIELD(removed, .help = "recipes that have gone"),
+      SABATH_FIELD(left_out, .help = "files that are no recipes, and why"),
+  };
+};
 
-Json call_catalogue_list(Session& session, JsonObject& asked, EventSink&, std::stop_token) {
-  asked.finish();
-  return json_of(subscriptions(session));
-}
+template <>
+struct Described<SubscriptionsRecord> {
+  using Of = SubscriptionsRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(catalogues, .help = "those that the call is about"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
+
+std::string to_json(const ExportedCatalogueRecord& record) { return record_text(record); }
+std::string to_json(const SubscriptionsRecord& record) { return record_text(record); }
+
+extern constexpr LibraryVerb catalogue_export_call = described<export_catalogue>("catalogue export");
+extern constexpr LibraryVerb catalogue_subscribe_call = described<subscribe>("catalogue subscribe");
+extern constexpr LibraryVerb catalogue_update_call = described<update_catalogues>("catalogue update");
+extern constexpr LibraryVerb catalogue_unsubscribe_call = described<unsubscribe>("catalogue unsubscribe");
+extern constexpr LibraryVerb catalogue_list_call = described<subscriptions>("catalogue list");
 
 }  // namespace sabath

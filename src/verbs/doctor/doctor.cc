@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "fields/request.h"
 #include "verbs/doctor/examination.h"
-#include "verbs/records.h"
 #include "verbs/verb.h"
 
 namespace sabath {
@@ -35,23 +33,43 @@ DoctorRecord doctor(Session& session, const DoctorRequest& request, EventSink&, 
   return record;
 }
 
-Json json_of(const DoctorRecord& record) {
-  Json json{{"schema", 1}, {"checks", Json::array()}, {"exit", record.exit}};
-  for (const Finding& check : record.checks) {
-    json["checks"].push_back({{"name", check.name},
-                              {"state", state_name(check.state)},
-                              {"text", check.text},
-                              {"remedy", text_or_null(check.remedy)}});
-  }
-  return json;
-}
+template <>
+struct Described<DoctorRequest> {
+  using Of = DoctorRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(environment, .help = "variables of the caller: proxies, launchers and the home are looked at",
+                   .hidden = true),
+  };
+};
 
-std::string to_json(const DoctorRecord& record) { return text_of(json_of(record)); }
+template <>
+struct WordsOf<Finding::State> {
+  static constexpr std::string_view words = "ok|warn|fail";
+  static std::string_view text(Finding::State state) { return state_name(state); }
+};
 
-Json call_doctor(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  const DoctorRequest asked{environment_in(request)};
-  request.finish();
-  return json_of(doctor(session, asked, events, std::move(stop)));
-}
+template <>
+struct Described<Finding> {
+  using Of = Finding;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "what was examined"),
+      SABATH_FIELD(state, .help = "how it is"),
+      SABATH_FIELD(text, .help = "what was found, on one line"),
+      SABATH_FIELD(remedy, .help = "what to do; null where all is well", .null_if_empty = true),
+  };
+};
+
+template <>
+struct Described<DoctorRecord> {
+  using Of = DoctorRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(checks, .help = "in a fixed order"),
+      SABATH_FIELD(exit, .help = "that of the first failure; 0 without one"),
+  };
+};
+
+std::string to_json(const DoctorRecord& record) { return record_text(record); }
+
+extern constexpr LibraryVerb doctor_call = described<doctor>("doctor");
 
 }  // namespace sabath

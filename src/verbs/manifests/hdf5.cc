@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/wording.h"
 #include "hdf5/own_process.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "verbs/manifests/hdf5_objects.h"
-#include "verbs/records.h"
 #include "verbs/verb.h"
 
 namespace sabath {
@@ -52,7 +52,7 @@ SelectOptions select_options(const Hdf5SelectRequest& request) {
       break;
   }
   if (!request.blocks.empty()) options.blocks = parse_block_shape(request.blocks);
-  options.blocks_as_groups = request.blocks_as_groups;
+  options.blocks_as_groups = request.blocks_as == Hdf5SelectRequest::Blocks::groups;
   options.rest = request.rest;
   if (request.source_digest) {
     const auto status = try_stat(request.file);
@@ -92,7 +92,9 @@ Hdf5InspectRecord hdf5_inspect(Session& session, const Hdf5InspectRequest& reque
 
 Hdf5SelectRecord hdf5_select(Session& session, const Hdf5SelectRequest& request, EventSink&, std::stop_token stop) {
   check_named(request.file);
-  if (request.output.empty()) throw Error(FailureKind::usage, "where the selection is to be written is not said");
+  if (request.output.empty()) {
+    throw Error(FailureKind::usage, fmt::format("hdf5 select needs {} OUT", option_text("output")));
+  }
   if (request.selections.empty() && !request.rest) throw Error(FailureKind::usage, "nothing of the file is selected");
   refuse_same_file(request.file, request.output);
   Selections selections;
@@ -125,79 +127,120 @@ Hdf5HashRecord hdf5_hash(Session& session, const Hdf5HashRequest& request, Event
   return record;
 }
 
-Json json_of(const Hdf5InspectRecord& record) {
-  Json json{{"schema", 1}, {"file", record.file.string()}, {"bytes", record.bytes}, {"objects", Json::array()}};
-  for (const Hdf5Object& object : record.objects) json["objects"].push_back(json_of(object));
-  json["objects_total"] = record.objects_total;
-  json["exit"] = record.exit;
-  return json;
-}
-
-Json json_of(const Hdf5SelectRecord& record) {
-  Json json{{"schema", 1},
-            {"source", record.source.string()},
-            {"out", record.out.string()},
-            {"bytes_read", record.bytes_read},
-            {"bytes_selected", record.bytes_selected},
-            {"bytes_written", record.bytes_written},
-            {"seconds", record.seconds},
-            {"files", Json::array()},
-            {"left_out", record.left_out}};
-  for (const auto& file : record.files) json["files"].push_back(file.string());
-  json["exit"] = record.exit;
-  return json;
-}
-
-Json json_of(const Hdf5HashRecord& record) {
-  Json json{{"schema", 1}, {"file", record.file.string()}, {"hash", record.hash}, {"bytes", record.bytes}};
-  json["objects"] = Json::array();
-  for (const auto& object : record.objects) {
-    json["objects"].push_back({{"path", object.path},
-                               {"kind", object.kind},
-                               {"hash", object.hash ? Json(object.hash->hex()) : Json(nullptr)},
-                               {"bytes", object.bytes}});
+template <>
+struct WordsOf<Hdf5SelectRequest::Filter> {
+  using Filter = Hdf5SelectRequest::Filter;
+  static constexpr std::string_view words = "none|gzip|zstd|keep";
+  static constexpr std::string_view all[] = {"none", "gzip", "zstd", "keep"};  // in the order of Filter
+  static std::string_view text(Filter filter) { return all[static_cast<std::size_t>(filter)]; }
+  static std::optional<Filter> parse(std::string_view text) {
+    return static_cast<Filter>(std::ranges::find(all, text) - all);
   }
-  json["exit"] = record.exit;
-  return json;
-}
+};
 
-std::string to_json(const Hdf5InspectRecord& record) { return text_of(json_of(record)); }
-std::string to_json(const Hdf5SelectRecord& record) { return text_of(json_of(record)); }
-std::string to_json(const Hdf5HashRecord& record) { return text_of(json_of(record)); }
-
-Json call_hdf5_inspect(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  const Hdf5InspectRequest wanted{request.text("file")};
-  request.finish();
-  return json_of(hdf5_inspect(session, wanted, events, std::move(stop)));
-}
-
-Json call_hdf5_select(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  Hdf5SelectRequest wanted;
-  wanted.file = request.text("file");
-  wanted.selections = request.some_texts("selections");
-  wanted.output = request.text("output");
-  const std::string filter = request.try_text("filter").value_or("none");
-  const std::string_view filters[] = {"none", "gzip", "zstd", "keep"};  // in the order of Filter
-  const auto found = std::ranges::find(filters, filter);
-  if (found == std::end(filters)) request.fail("filter", "is none of none, gzip, zstd and keep");
-  wanted.filter = static_cast<Hdf5SelectRequest::Filter>(found - std::begin(filters));
-  wanted.blocks = request.try_text("blocks").value_or("");
-  const std::string as = request.try_text("as").value_or("files");
-  if (as != "files" && as != "groups") request.fail("as", "is none of files and groups");
-  wanted.blocks_as_groups = as == "groups";
-  wanted.rest = request.flag("rest");
-  if (const auto digest = request.try_text("source_digest")) {
-    wanted.source_digest = Sha256::try_parse(*digest);
-    if (!wanted.source_digest) request.fail("source_digest", "is not a SHA-256 in hexadecimal digits");
+template <>
+struct WordsOf<Hdf5SelectRequest::Blocks> {
+  using Blocks = Hdf5SelectRequest::Blocks;
+  static constexpr std::string_view words = "files|groups";
+  static std::string_view text(Blocks blocks) { return blocks == Blocks::groups ? "groups" : "files"; }
+  static std::optional<Blocks> parse(std::string_view text) {
+    return text == "groups" ? Blocks::groups : Blocks::files;
   }
-  request.finish();
-  return json_of(hdf5_select(session, wanted, events, std::move(stop)));
-}
+};
 
-Json call_hdf5_hash(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  const Hdf5HashRequest wanted{.file = request.text("file")};
-  request.finish();
-  return json_of(hdf5_hash(session, wanted, events, std::move(stop)));
-}
+template <>
+struct Described<Hdf5InspectRequest> {
+  using Of = Hdf5InspectRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(file, .help = "an HDF5 file", .required = true, .argument = "FILE"),
+  };
+};
+
+template <>
+struct Described<Hdf5InspectRecord> {
+  using Of = Hdf5InspectRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(file, .help = "the file"),
+      SABATH_FIELD(bytes, .help = "its length", .unit = "bytes"),
+      SABATH_FIELD(objects, .help = "the first 100,000, parents before children"),
+      SABATH_FIELD(objects_total, .help = "how many it has"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
+
+template <>
+struct Described<Hdf5SelectRequest> {
+  using Of = Hdf5SelectRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(file, .help = "an HDF5 file", .required = true, .argument = "FILE"),
+      SABATH_FIELD(selections, .help = "full[:,:,:,0], group/x[10:20:2, ...], or a whole dataset or group",
+                   .required = true, .argument = "SELECTION"),
+      SABATH_FIELD(output, .help = "the HDF5 file to write; of blocks in files, the directory", .required = true,
+                   .letter = 'o', .value = "OUT"),
+      SABATH_FIELD(filter, .help = "how the data are stored; keep: in the chunks and filters of FILE (default: none)"),
+      SABATH_FIELD(blocks, .help = "cut the first SELECTION into blocks of this shape", .value = "N,N,..."),
+      SABATH_FIELD_AS("as", blocks_as, .help = "what a block becomes (default: files)"),
+      SABATH_FIELD(rest, .help = "keep everything that is not named, too, whole"),
+      SABATH_FIELD(source_digest, .help = "what is known of FILE's content, for the provenance attribute",
+                   .value = "SHA256"),
+  };
+};
+
+template <>
+struct Described<Hdf5SelectRecord> {
+  using Of = Hdf5SelectRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(source, .help = "the file that was read"),
+      SABATH_FIELD(out, .help = "the file, or the directory, that was written"),
+      SABATH_FIELD(bytes_read, .help = "of datasets, without filters", .unit = "bytes"),
+      SABATH_FIELD(bytes_selected, .help = "of datasets, without filters", .unit = "bytes"),
+      SABATH_FIELD(bytes_written, .help = "of all files", .unit = "bytes"),
+      SABATH_FIELD(seconds, .help = "how long it took", .unit = "seconds"),
+      SABATH_FIELD(files, .help = "that were written"),
+      SABATH_FIELD(left_out, .help = "objects that were not copied, each with the reason"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
+
+template <>
+struct Described<Hdf5HashRequest> {  // the hashes of objects are always asked for
+  using Of = Hdf5HashRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(file, .help = "an HDF5 file", .required = true, .argument = "FILE"),
+  };
+};
+
+template <>
+struct Described<Hdf5HashRecord::Object> {
+  using Of = Hdf5HashRecord::Object;
+  static constexpr Field table[] = {
+      SABATH_FIELD(path, .help = "where it stands in the file"),
+      SABATH_FIELD(kind, .help = "group, dataset, type, alias, soft_link or external_link"),
+      SABATH_VALUE(
+          "hash", [](const Of& object) { return object.hash ? std::optional(object.hash->hex()) : std::nullopt; },
+          .help = "64 digits; null: aliases and links have none"),
+      SABATH_FIELD(bytes, .help = "of a dataset, in canonical form", .unit = "bytes"),
+  };
+};
+
+template <>
+struct Described<Hdf5HashRecord> {
+  using Of = Hdf5HashRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(file, .help = "the file"),
+      SABATH_FIELD(hash, .help = "hdf5-v1: and 64 digits"),
+      SABATH_FIELD(bytes, .help = "of all datasets, in canonical form", .unit = "bytes"),
+      SABATH_FIELD(objects, .help = "the hash of each object"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
+
+std::string to_json(const Hdf5InspectRecord& record) { return record_text(record); }
+std::string to_json(const Hdf5SelectRecord& record) { return record_text(record); }
+std::string to_json(const Hdf5HashRecord& record) { return record_text(record); }
+
+extern constexpr LibraryVerb hdf5_hash_call = described<hdf5_hash>("hdf5 hash");
+extern constexpr LibraryVerb hdf5_inspect_call = described<hdf5_inspect>("hdf5 inspect");
+extern constexpr LibraryVerb hdf5_select_call = described<hdf5_select>("hdf5 select");
 
 }  // namespace sabath

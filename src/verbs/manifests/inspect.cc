@@ -8,66 +8,10 @@
 #include "sabath/error.h"
 #include "sabath/hdf5.h"
 #include "sabath/path.h"
-#include "verbs/records.h"
 #include "verbs/verb.h"
 
 namespace sabath {
 namespace {
-
-Json json_of(const FileArray& array) {
-  return {{"name", array.name},       {"type", array.type},
-          {"shape", array.shape},     {"fortran_order", array.fortran_order},
-          {"objects", array.objects}, {"bytes", array.bytes}};
-}
-
-Json json_of(const FileRecords& records) {
-  Json json{{"count", records.count},     {"bytes", records.bytes},       {"smallest", records.smallest},
-            {"largest", records.largest}, {"examples", records.examples}, {"features", Json::array()}};
-  for (const FileFeature& feature : records.features) {
-    json["features"].push_back(
-        {{"name", feature.name}, {"kind", feature.kind}, {"values", feature.values}, {"bytes", feature.bytes}});
-  }
-  return json;
-}
-
-Json json_of(const std::vector<GraphValue>& values) {
-  Json json = Json::array();
-  for (const GraphValue& value : values) {
-    json.push_back(
-        {{"name", value.name}, {"type", value.type}, {"shape", value.shape_known ? Json(value.shape) : Json(nullptr)}});
-  }
-  return json;
-}
-
-template <typename Value>
-Json object_of(const std::vector<std::pair<std::string, Value>>& pairs) {
-  Json json = Json::object();
-  for (const auto& [key, value] : pairs) json[key] = value;
-  return json;
-}
-
-Json json_of(const GraphFacts& graph) {
-  return {{"ir_version", graph.ir_version},
-          {"producer", graph.producer},
-          {"name", graph.name},
-          {"opsets", object_of(graph.opsets)},
-          {"inputs", json_of(graph.inputs)},
-          {"outputs", json_of(graph.outputs)},
-          {"operators", object_of(graph.operators)},
-          {"nodes", graph.nodes},
-          {"functions", graph.functions},
-          {"initializers", graph.initializers},
-          {"initializer_bytes", graph.initializer_bytes},
-          {"external_data", graph.external_data},
-          {"external_outside", graph.external_outside}};
-}
-
-Json json_of(const FileCode& code) {
-  return {{"form", code.form},         {"where", text_or_null(code.where)},
-          {"imports", code.imports},   {"executes", code.executes},
-          {"calls", code.calls},       {"persistent_ids", code.persistent_ids},
-          {"protocol", code.protocol}, {"trouble", text_or_null(code.trouble)}};
-}
 
 // The rest of what HDF5 has is for `hdf5 inspect`.
 void take_datasets(InspectRecord& record, const Hdf5InspectRecord& told) {
@@ -94,30 +38,118 @@ InspectRecord inspect(Session& session, const InspectRequest& request, EventSink
   return record;
 }
 
-Json json_of(const InspectRecord& record) {
-  Json json{{"schema", 1},
-            {"file", record.file.string()},
-            {"bytes", record.bytes},
-            {"format", record.format},
-            {"packed", text_or_null(record.packed)},
-            {"arrays", Json::array()},
-            {"arrays_total", record.arrays_total},
-            {"metadata", object_of(record.metadata)},
-            {"records", record.records ? json_of(*record.records) : Json(nullptr)},
-            {"graph", record.graph ? json_of(*record.graph) : Json(nullptr)},
-            {"code", Json::array()}};
-  for (const FileArray& array : record.arrays) json["arrays"].push_back(json_of(array));
-  for (const FileCode& code : record.code) json["code"].push_back(json_of(code));
-  json["exit"] = record.exit;
-  return json;
-}
+template <>
+struct Described<InspectRequest> {
+  using Of = InspectRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(file, .help = "a data file", .required = true, .argument = "FILE"),
+  };
+};
 
-std::string to_json(const InspectRecord& record) { return text_of(json_of(record)); }
+template <>
+struct Described<FileArray> {
+  using Of = FileArray;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "in an archive or a safetensors file; else empty"),
+      SABATH_FIELD(type, .help = "as the format names it, such as <f4 or BF16"),
+      SABATH_FIELD(shape, .help = "empty: a scalar"),
+      SABATH_FIELD(fortran_order, .help = "columns stand together"),
+      SABATH_FIELD(objects, .help = "a pickle: it is not data"),
+      SABATH_FIELD(bytes, .help = "of its data", .unit = "bytes"),
+  };
+};
 
-Json call_inspect(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  const InspectRequest wanted{request.text("file")};
-  request.finish();
-  return json_of(inspect(session, wanted, events, std::move(stop)));
-}
+template <>
+struct Described<FileFeature> {
+  using Of = FileFeature;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "its name"),
+      SABATH_FIELD(kind, .help = "bytes, float, int64 or empty"),
+      SABATH_FIELD(values, .help = "how many it has"),
+      SABATH_FIELD(bytes, .help = "of values of kind bytes", .unit = "bytes"),
+  };
+};
+
+template <>
+struct Described<FileRecords> {
+  using Of = FileRecords;
+  static constexpr Field table[] = {
+      SABATH_FIELD(count, .help = "how many there are"),
+      SABATH_FIELD(bytes, .help = "of all records, without frames", .unit = "bytes"),
+      SABATH_FIELD(smallest, .help = "of the smallest record", .unit = "bytes"),
+      SABATH_FIELD(largest, .help = "of the largest record", .unit = "bytes"),
+      SABATH_FIELD(examples, .help = "records that are a tf.train.Example"),
+      SABATH_FIELD(features, .help = "of the first example"),
+  };
+};
+
+template <>
+struct Described<GraphValue> {
+  using Of = GraphValue;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "its name"),
+      SABATH_FIELD(type, .help = "such as float32; of what is no tensor: sequence, map or optional"),
+      SABATH_VALUE(
+          "shape", [](const Of& value) { return value.shape_known ? std::optional(value.shape) : std::nullopt; },
+          .help = "numbers and names, ? for what is not known; null: any shape"),
+  };
+};
+
+template <>
+struct Described<GraphFacts> {
+  using Of = GraphFacts;
+  static constexpr Field table[] = {
+      SABATH_FIELD(ir_version, .help = "the version of the format"),
+      SABATH_FIELD(producer, .help = "the program that wrote it"),
+      SABATH_FIELD(name, .help = "the graph's name"),
+      SABATH_FIELD(opsets, .help = "the version of each set of operators; ONNX's own has an empty name"),
+      SABATH_FIELD(inputs, .help = "without the initializers"),
+      SABATH_FIELD(outputs, .help = "what the graph gives"),
+      SABATH_FIELD(operators, .help = "how many nodes of each there are, also in subgraphs"),
+      SABATH_FIELD(nodes, .help = "how many there are, also in subgraphs"),
+      SABATH_FIELD(functions, .help = "functions that the model defines"),
+      SABATH_FIELD(initializers, .help = "tensors that it holds"),
+      SABATH_FIELD(initializer_bytes, .help = "of their data", .unit = "bytes"),
+      SABATH_FIELD(external_data, .help = "files that hold initializers; none is opened"),
+      SABATH_FIELD(external_outside, .help = "one of them would lie outside the model's directory"),
+  };
+};
+
+template <>
+struct Described<FileCode> {
+  using Of = FileCode;
+  static constexpr Field table[] = {
+      SABATH_FIELD(form, .help = "such as pickle, torch or npy"),
+      SABATH_FIELD(where, .help = "the member of an archive", .null_if_empty = true),
+      SABATH_FIELD(imports, .help = "names that loading it imports, such as os.system; ?: one that is computed"),
+      SABATH_FIELD(executes, .help = "loading it runs code"),
+      SABATH_FIELD(calls, .help = "loading it calls what it imports"),
+      SABATH_FIELD(persistent_ids, .help = "it refers to what is not in the pickle"),
+      SABATH_FIELD(protocol, .help = "of the pickle"),
+      SABATH_FIELD(trouble, .help = "why it was not looked at to its end; null: it was", .null_if_empty = true),
+  };
+};
+
+template <>
+struct Described<InspectRecord> {
+  using Of = InspectRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(file, .help = "the file"),
+      SABATH_FIELD(bytes, .help = "its length", .unit = "bytes"),
+      SABATH_FIELD(format, .help = "by its content, such as npy; unknown: it is none that this program knows"),
+      SABATH_FIELD(packed, .help = "gzip: the format is that of what is packed", .null_if_empty = true),
+      SABATH_FIELD(arrays, .help = "the first 10,000 arrays, tensors or datasets"),
+      SABATH_FIELD(arrays_total, .help = "how many there are"),
+      SABATH_FIELD(metadata, .help = "of safetensors and ONNX: the first 256"),
+      SABATH_FIELD(records, .help = "of a TFRecord file"),
+      SABATH_FIELD(graph, .help = "of an ONNX model"),
+      SABATH_FIELD(code, .help = "what loading the file would run"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
+
+std::string to_json(const InspectRecord& record) { return record_text(record); }
+
+extern constexpr LibraryVerb inspect_call = described<inspect>("inspect");
 
 }  // namespace sabath

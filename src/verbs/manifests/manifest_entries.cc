@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
-#include "verbs/records.h"
+#include "sabath/error.h"
 
 namespace sabath {
 namespace {
@@ -113,33 +111,6 @@ ManifestVerifyRecord compare_manifests(const Manifest& expected, const Manifest&
     }
   });
   return record;
-}
-
-unsigned hashing_threads(JsonObject& request) {
-  const std::uint64_t threads = request.try_uint("threads").value_or(0);
-  if (threads > hashing_threads_max) request.fail("threads", fmt::format("is more than {}", hashing_threads_max));
-  return static_cast<unsigned>(threads);
-}
-
-Json json_of(const ManifestEntry& entry) {
-  Json json{{"path", entry.path}, {"type", entry.type}};
-  if (!entry.digest) {
-    json["target"] = entry.target;
-    return json;
-  }
-  json["size"] = entry.size;
-  json["digest"] = entry.digest->prefixed();
-  if (!entry.chunks) return json;
-  json["chunks"] = Json::array();
-  for (const Sha256& chunk : *entry.chunks) json["chunks"].push_back(chunk.hex());
-  return json;
-}
-
-Json json_of(const ManifestDifference& difference) {
-  Json json{{"kind", difference.kind}};
-  json["before"] = difference.before ? json_of(*difference.before) : Json(nullptr);
-  json["after"] = difference.after ? json_of(*difference.after) : Json(nullptr);
-  return json;
 }
 
 }  // namespace sabath

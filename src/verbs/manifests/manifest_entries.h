@@ -1,7 +1,6 @@
 // The entries of manifests, and the differences of two, as the plain values of sabath/manifests.h. Any thread.
 #pragma once
 
-#include "base/json_reader.h"
 #include "manifest/manifest.h"
 #include "sabath/manifests.h"
 
@@ -15,7 +14,5 @@ inline constexpr std::uint64_t entries_in_record_max = 1'000'000;  // and chunks
 void check_fits_record(const ManifestTotals& totals, bool chunks);
 // Without path and exit. What differs is named by chunks where lengths are equal.
 [[nodiscard]] ManifestVerifyRecord compare_manifests(const Manifest& expected, const Manifest& found);
-
-[[nodiscard]] unsigned hashing_threads(JsonObject& request);  // its key "threads"
 
 }  // namespace sabath

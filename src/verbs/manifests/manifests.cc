@@ -14,8 +14,8 @@
 #include "verbs/assets/assets.h"
 #include "verbs/care/kept_root.h"
 #include "verbs/manifests/manifest_entries.h"
+#include "verbs/manifests/manifest_fields.h"
 #include "verbs/manifests/tree_manifest.h"
-#include "verbs/records.h"
 #include "verbs/verb.h"
 
 namespace sabath {
@@ -34,7 +34,7 @@ void check_prefix(const std::string& text, std::vector<Url>& urls) {
 }
 
 Publication publication_of(const ManifestExportRequest& request, std::stop_token stop) {
-  const bool bag = request.form == ManifestExportRequest::Form::bag;
+  const bool bag = !request.bag.empty();
   Publication publication{.below = {}, .agent = "sabath/" SABATH_VERSION, .stop = std::move(stop)};
   for (const std::string& text : request.urls) check_prefix(text, publication.below);
   if (!bag && publication.below.empty())
@@ -46,16 +46,18 @@ Publication publication_of(const ManifestExportRequest& request, std::stop_token
   return publication;
 }
 
+const fs::path& the_one_of(std::initializer_list<const fs::path*> outputs) {
+  const auto given = [](const fs::path* output) { return !output->empty(); };
+  if (std::ranges::count_if(outputs, given) != 1) {
+    throw Error(FailureKind::usage, "manifest export needs one of a metalink, links and a bag",
+                "name one of these, and where it is to be written");
+  }
+  return **std::ranges::find_if(outputs, given);
+}
+
 void check_threads_of(unsigned threads) {
   if (threads <= hashing_threads_max) return;
   throw Error(FailureKind::usage, fmt::format("{} threads are more than {}", threads, hashing_threads_max));
-}
-
-void add_totals(Json& record, const ManifestTotals& totals) {
-  record["files"] = totals.files;
-  record["directories"] = totals.directories;
-  record["symlinks"] = totals.symlinks;
-  record["bytes"] = totals.bytes;
 }
 
 }  // namespace
@@ -63,7 +65,9 @@ void add_totals(Json& record, const ManifestTotals& totals) {
 ManifestCreateRecord create_manifest(Session&, const ManifestCreateRequest& request, EventSink& events,
                                      std::stop_token stop) {
   const fs::path& output = request.output;
-  if (output.empty()) throw Error(FailureKind::usage, "where the manifest is to be written is not said", "name a file");
+  if (output.empty()) {
+    throw Error(FailureKind::usage, fmt::format("manifest create needs {} FILE", option_text("output")));
+  }
   check_threads_of(request.threads);
   if (const auto status = try_stat(output); status && !S_ISREG(status->st_mode)) {
     throw Error(FailureKind::usage,
@@ -93,10 +97,12 @@ ManifestShowRecord show_manifest(Session& session, const ManifestShowRequest& re
     if (stop.stop_requested()) throw Error(FailureKind::interrupted, "listing a manifest was stopped");
     ManifestEntry told = entry_of(entry);
     if (request.chunks && entry.is_file()) told.chunks = manifest.chunks(entry);
-    if (request.on_entry)
+    if (request.on_entry) {
       request.on_entry(record, told);
-    else
+    } else {
+      if (record.entries.empty()) check_fits_record(record.totals, request.chunks);
       record.entries.push_back(std::move(told));
+    }
   });
   return record;
 }
@@ -139,135 +145,147 @@ ManifestVerifyRecord verify_manifest(Session& session, const ManifestVerifyReque
 
 ManifestExportRecord export_manifest(Session& session, const ManifestExportRequest& request, EventSink&,
                                      std::stop_token stop) {
-  using Form = ManifestExportRequest::Form;
-  if (request.output.empty()) throw Error(FailureKind::usage, "where the export is to be written is not said");
+  const fs::path& output = the_one_of({&request.metalink, &request.links, &request.bag});
   const Publication publication = publication_of(request, std::move(stop));
   const Manifest manifest = find_manifest(request.manifest, session.settings());
   const auto store = open_existing_store(session.settings());
-  if (request.form == Form::bag) {
-    write_bag(*store, manifest, request.output, publication);
+  if (!request.bag.empty()) {
+    write_bag(*store, manifest, output, publication);
   } else {
     const auto files = described_files(*store, manifest, publication);
-    write_text_atomically(
-        request.output, request.form == Form::metalink ? write_metalink(files, publication.agent) : write_links(files));
+    write_text_atomically(output,
+                          request.links.empty() ? write_metalink(files, publication.agent) : write_links(files));
   }
   const Totals totals = manifest.totals();
-  return {.manifest = manifest.root(), .written = request.output, .files = totals.files, .bytes = totals.bytes};
+  return {.manifest = manifest.root(), .written = output, .files = totals.files, .bytes = totals.bytes};
 }
 
-Json json_of(const ManifestCreateRecord& record) {
-  Json json{{"schema", 1}, {"manifest", record.manifest.prefixed()}, {"file", record.file.string()}};
-  add_totals(json, record.totals);
-  json["exit"] = record.exit;
-  return json;
-}
+Json note_json(const ManifestShowRecord& record) { return record.note.empty() ? Json() : Json::parse(record.note); }
 
-Json json_of(const ManifestShowRecord& record) {
-  Json json{{"schema", 1}, {"manifest", record.manifest.prefixed()}};
-  add_totals(json, record.totals);
-  json["note"] = record.note.empty() ? Json() : Json::parse(record.note);
-  json["entries"] = Json::array();
-  for (const ManifestEntry& entry : record.entries) json["entries"].push_back(json_of(entry));
-  json["exit"] = record.exit;
-  return json;
-}
-
-Json json_of(const ManifestDiffRecord& record) {
-  Json json{{"schema", 1}, {"before", record.before.prefixed()}, {"after", record.after.prefixed()}};
-  json["differences"] = Json::array();
-  for (const ManifestDifference& difference : record.differences) json["differences"].push_back(json_of(difference));
-  json["exit"] = record.exit;
-  return json;
-}
-
-Json json_of(const ManifestVerifyRecord& record) {
-  Json json{{"schema", 1},
-            {"manifest", record.manifest.prefixed()},
-            {"path", record.path.string()},
-            {"files", record.files},
-            {"bytes", record.bytes}};
-  json["bad"] = Json::array();
-  for (const auto& bad : record.bad) {
-    json["bad"].push_back({{"path", bad.path},
-                           {"chunk", value_or_null(bad.chunk)},
-                           {"offset", bad.chunk ? Json(*bad.chunk * chunk_size_bytes) : Json(nullptr)},
-                           {"what", bad.what}});
-  }
-  json["missing"] = record.missing;
-  json["extra"] = record.extra;
-  json["exit"] = record.exit;
-  return json;
-}
-
-Json json_of(const ManifestExportRecord& record) {
-  return {{"schema", 1},
-          {"manifest", record.manifest.prefixed()},
-          {"written", record.written.string()},
-          {"files", record.files},
-          {"bytes", record.bytes},
-          {"exit", record.exit}};
-}
-
-std::string to_json(const ManifestCreateRecord& record) { return text_of(json_of(record)); }
-std::string to_json(const ManifestShowRecord& record) { return text_of(json_of(record)); }
-std::string to_json(const ManifestDiffRecord& record) { return text_of(json_of(record)); }
-std::string to_json(const ManifestVerifyRecord& record) { return text_of(json_of(record)); }
-std::string to_json(const ManifestExportRecord& record) { return text_of(json_of(record)); }
-
-Json call_manifest_create(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  const ManifestCreateRequest wanted{
-      .path = request.text("path"), .output = request.text("output"), .threads = hashing_threads(request)};
-  request.finish();
-  return json_of(create_manifest(session, wanted, events, std::move(stop)));
-}
-
-Json call_manifest_show(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  ManifestShowRequest wanted{.manifest = request.text("manifest"), .chunks = request.flag("chunks"), .on_entry = {}};
-  request.finish();
-  Json entries = Json::array();
-  wanted.on_entry = [&](const ManifestShowRecord& head, const ManifestEntry& entry) {
-    if (entries.empty()) check_fits_record(head.totals, wanted.chunks);
-    entries.push_back(json_of(entry));
+template <>
+struct Described<ManifestCreateRequest> {
+  using Of = ManifestCreateRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(path, .help = "a directory, or one file", .required = true, .argument = "PATH"),
+      SABATH_FIELD(output, .help = "the manifest file to write", .required = true, .letter = 'o', .value = "FILE"),
+      SABATH_FIELD(threads, .help = "threads that read and hash (default: one a core)", .maximum = hashing_threads_max,
+                   .letter = 'j', .value = "N"),
   };
-  Json told = json_of(show_manifest(session, wanted, events, std::move(stop)));
-  told["entries"] = std::move(entries);
-  return told;
-}
+};
 
-Json call_manifest_diff(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  const ManifestDiffRequest wanted{.before = request.text("before"),
-                                   .after = request.text("after"),
-                                   .exit_code = request.flag("exit_code"),
-                                   .on_difference = {}};
-  request.finish();
-  return json_of(diff_manifests(session, wanted, events, std::move(stop)));
-}
+template <>
+struct Described<ManifestCreateRecord> {
+  using Of = ManifestCreateRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(manifest, .help = "its root"),
+      SABATH_FIELD(file, .help = "the manifest file"),
+      SABATH_FIELD_AS("files", totals.files, .help = "files that it names", .unit = "files"),
+      SABATH_FIELD_AS("directories", totals.directories, .help = "directories that it names"),
+      SABATH_FIELD_AS("symlinks", totals.symlinks, .help = "symlinks that it names"),
+      SABATH_FIELD_AS("bytes", totals.bytes, .help = "of all files", .unit = "bytes"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
 
-Json call_manifest_verify(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  const ManifestVerifyRequest wanted{.manifest = request.text("manifest"),
-                                     .path = request.text("path"),
-                                     .allow_extra = request.flag("allow_extra"),
-                                     .threads = hashing_threads(request)};
-  request.finish();
-  return json_of(verify_manifest(session, wanted, events, std::move(stop)));
-}
+template <>
+struct Described<ManifestShowRequest> {
+  using Of = ManifestShowRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(manifest, .help = "a manifest file, an asset in the store, or sha256:HEX of the store",
+                   .required = true, .argument = "MANIFEST"),
+      SABATH_FIELD(chunks, .help = "also the byte offset and hash of each chunk"),
+  };
+};
 
-Json call_manifest_export(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  using Form = ManifestExportRequest::Form;
-  ManifestExportRequest wanted{.manifest = request.text("manifest"), .output = {}, .urls = request.texts("url")};
-  int chosen = 0;
-  const std::pair<const char*, Form> forms[] = {
-      {"metalink", Form::metalink}, {"links", Form::links}, {"bag", Form::bag}};
-  for (const auto& [key, form] : forms) {
-    const auto output = request.try_text(key);
-    if (!output) continue;
-    ++chosen;
-    wanted.form = form;
-    wanted.output = *output;
-  }
-  request.finish();
-  if (chosen != 1) throw Error(FailureKind::usage, "manifest export needs one of the keys metalink, links and bag");
-  return json_of(export_manifest(session, wanted, events, std::move(stop)));
-}
+template <>
+struct Described<ManifestDiffRequest> {
+  using Of = ManifestDiffRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(before, .help = "a manifest file, an asset in the store, or sha256:HEX", .required = true,
+                   .argument = "BEFORE"),
+      SABATH_FIELD(after, .help = "the other one", .required = true, .argument = "AFTER"),
+      SABATH_FIELD(exit_code, .help = "end with 7 when they differ"),
+  };
+};
+
+template <>
+struct Described<ManifestVerifyRequest> {
+  using Of = ManifestVerifyRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(manifest, .help = "a manifest file, an asset in the store, or sha256:HEX", .required = true,
+                   .argument = "MANIFEST"),
+      SABATH_FIELD(path, .help = "the directory, or the one file, that it should name", .required = true,
+                   .argument = "PATH"),
+      SABATH_FIELD(allow_extra, .help = "files that the manifest does not name are no failure"),
+      SABATH_FIELD(threads, .help = "threads that read and hash (default: one a core)", .maximum = hashing_threads_max,
+                   .letter = 'j', .value = "N"),
+  };
+};
+
+template <>
+struct Described<ManifestVerifyRecord::Bad> {
+  using Of = ManifestVerifyRecord::Bad;
+  static constexpr Field table[] = {
+      SABATH_FIELD(path, .help = "relative to the root"),
+      SABATH_FIELD(chunk, .help = "the number of the bad chunk; null: the file as a whole is bad"),
+      SABATH_VALUE(
+          "offset",
+          [](const Of& bad) { return bad.chunk ? std::optional(*bad.chunk * chunk_size_bytes) : std::nullopt; },
+          .help = "where the chunk begins", .unit = "bytes"),
+      SABATH_FIELD(what, .help = "what is wrong"),
+  };
+};
+
+template <>
+struct Described<ManifestVerifyRecord> {
+  using Of = ManifestVerifyRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(manifest, .help = "its root"),
+      SABATH_FIELD(path, .help = "the directory, or the one file, that was compared"),
+      SABATH_FIELD(files, .help = "that the manifest names", .unit = "files"),
+      SABATH_FIELD(bytes, .help = "that the manifest names", .unit = "bytes"),
+      SABATH_FIELD(bad, .help = "files and chunks that differ"),
+      SABATH_FIELD(missing, .help = "paths that the manifest names and that are not there"),
+      SABATH_FIELD(extra, .help = "paths that the manifest does not name"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
+
+template <>
+struct Described<ManifestExportRequest> {
+  using Of = ManifestExportRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(manifest, .help = "an asset in the store, sha256:HEX of the store, or a manifest file",
+                   .required = true, .argument = "MANIFEST"),
+      SABATH_FIELD(metalink, .help = "write a metalink (RFC 5854)", .value = "FILE"),
+      SABATH_FIELD(links, .help = "write the headers Link and Digest of each file (RFC 6249)", .value = "FILE"),
+      SABATH_FIELD(bag, .help = "write a BagIt bag (RFC 8493)", .value = "DIR"),
+      SABATH_FIELD_AS("url", urls, .help = "the files stand at URL + path; again for more mirrors", .value = "URL"),
+  };
+};
+
+template <>
+struct Described<ManifestExportRecord> {
+  using Of = ManifestExportRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(manifest, .help = "its root"),
+      SABATH_FIELD(written, .help = "the file or directory that was written"),
+      SABATH_FIELD(files, .help = "that the manifest names", .unit = "files"),
+      SABATH_FIELD(bytes, .help = "that the manifest names", .unit = "bytes"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
+
+std::string to_json(const ManifestCreateRecord& record) { return record_text(record); }
+std::string to_json(const ManifestShowRecord& record) { return record_text(record); }
+std::string to_json(const ManifestDiffRecord& record) { return record_text(record); }
+std::string to_json(const ManifestVerifyRecord& record) { return record_text(record); }
+std::string to_json(const ManifestExportRecord& record) { return record_text(record); }
+
+extern constexpr LibraryVerb manifest_create_call = described<create_manifest>("manifest create");
+extern constexpr LibraryVerb manifest_diff_call = described<diff_manifests>("manifest diff");
+extern constexpr LibraryVerb manifest_export_call = described<export_manifest>("manifest export");
+extern constexpr LibraryVerb manifest_show_call = described<show_manifest>("manifest show");
+extern constexpr LibraryVerb manifest_verify_call = described<verify_manifest>("manifest verify");
 
 }  // namespace sabath

@@ -7,31 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "report/comparison.h"
-#include "report/json_report.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
-#include "verbs/records.h"
 #include "verbs/verb.h"
 
 namespace sabath {
-namespace {
-
-const char* json_word(RunComparison::Sameness sameness) {
-  return sameness == RunComparison::Sameness::same        ? "same"
-         : sameness == RunComparison::Sameness::different ? "different"
-                                                          : "unknown";
-}
-
-double tolerance_in(JsonObject& asked) {
-  const JsonValue* value = asked.find("tolerance");
-  if (value == nullptr) return CompareRequest().tolerance;
-  if (const auto* whole = value->get<std::uint64_t>()) return static_cast<double>(*whole);
-  if (const auto* number = value->get<JsonNumber>()) return number->value;
-  asked.fail("tolerance", "is no number");
-}
-
-}  // namespace
-
 CompareRecord compare(Session&, const CompareRequest& request, EventSink& events, std::stop_token) {
   if (!(request.tolerance >= 0) || !std::isfinite(request.tolerance)) {
     throw Error(FailureKind::usage, fmt::format("the tolerance cannot be {}", request.tolerance),
@@ -51,52 +31,81 @@ CompareRecord compare(Session&, const CompareRequest& request, EventSink& events
   return record;
 }
 
-Json json_of(const CompareRecord& record) {
-  const RunComparison& found = record.found;
-  const auto facts = [](const std::vector<FactDifference>& differences) {
-    Json array = Json::array();
-    for (const auto& [name, a, b] : differences)
-      array.push_back(Json{{"name", printable(name, 4096)}, {"a", printable(a, 4096)}, {"b", printable(b, 4096)}});
-    return array;
-  };
-  Json metrics = Json::array();
-  for (const MetricDifference& one : found.metrics) {
-    metrics.push_back(Json{{"name", printable(one.name, 4096)},
-                           {"epochs", one.common},
-                           {"a", json_number(one.last_a)},
-                           {"b", json_number(one.last_b)},
-                           {"greatest", json_number(one.greatest)},
-                           {"at", json_number(one.greatest_at)},
-                           {"within", one.within}});
+template <>
+struct WordsOf<RunComparison::Sameness> {
+  static constexpr std::string_view words = "same|different|unknown";
+  static std::string_view text(RunComparison::Sameness sameness) {
+    return sameness == RunComparison::Sameness::same        ? "same"
+           : sameness == RunComparison::Sameness::different ? "different"
+                                                            : "unknown";
   }
-  return Json{{"schema", 1},
-              {"data", json_word(found.data)},
-              {"code", json_word(found.code)},
-              {"data_differences", facts(found.data_differences)},
-              {"code_differences", facts(found.code_differences)},
-              {"config", facts(found.config)},
-              {"environment", facts(found.environment)},
-              {"machine", facts(found.machine)},
-              {"tolerance", record.tolerance},
-              {"metrics", std::move(metrics)},
-              {"only_a", found.only_a.size()},
-              {"only_b", found.only_b.size()},
-              {"within", found.within()},
-              {"exit", record.exit}};
-}
+};
 
-std::string to_json(const CompareRecord& record) { return text_of(json_of(record)); }
+constexpr std::size_t fact_bytes_max = 4096;  // of a name or value in the record
 
-Json call_compare(Session& session, JsonObject& asked, EventSink& events, std::stop_token stop) {
-  CompareRequest request;
-  request.a = asked.text("a");
-  request.b = asked.text("b");
-  request.tolerance = tolerance_in(asked);
-  request.metrics = asked.texts("metric");
-  request.patterns = asked.texts("pattern");
-  request.strict = asked.flag("exit_code");
-  asked.finish();
-  return json_of(compare(session, request, events, std::move(stop)));
-}
+template <>
+struct Described<FactDifference> {
+  using Of = FactDifference;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "its path, such as cpu.model", .printable_max = fact_bytes_max),
+      SABATH_FIELD(a, .help = "what A has; empty: nothing", .printable_max = fact_bytes_max),
+      SABATH_FIELD(b, .help = "what B has; empty: nothing", .printable_max = fact_bytes_max),
+  };
+};
+
+template <>
+struct Described<MetricDifference> {
+  using Of = MetricDifference;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "as the logs call it", .printable_max = fact_bytes_max),
+      SABATH_FIELD_AS("epochs", common, .help = "that both have"),
+      SABATH_FIELD_AS("a", last_a, .help = "of A, in the last epoch that both have", .any_number = true),
+      SABATH_FIELD_AS("b", last_b, .help = "of B, in the same epoch", .any_number = true),
+      SABATH_FIELD(greatest, .help = "the greatest relative difference: |a - b| / max(|a|, |b|)", .any_number = true),
+      SABATH_FIELD_AS("at", greatest_at, .help = "the epoch of A in which it is", .any_number = true),
+      SABATH_FIELD(within, .help = "it is not more than the tolerance"),
+  };
+};
+
+template <>
+struct Described<CompareRequest> {
+  using Of = CompareRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(a, .help = "a run's directory or a log", .required = true, .argument = "A"),
+      SABATH_FIELD(b, .help = "the other one", .required = true, .argument = "B"),
+      SABATH_FIELD(tolerance, .help = "relative difference that counts as none (default: 0.01)", .value = "RATIO"),
+      SABATH_FIELD_AS("metric", metrics, .help = "compare this one (default: all but times)", .value = "NAME"),
+      SABATH_FIELD_AS("pattern", patterns, .help = "read lines that match, by named groups (RE2)", .value = "REGEX"),
+      SABATH_FIELD_AS("exit_code", strict, .help = "end with 7 when a metric differs by more than the tolerance"),
+  };
+};
+
+template <>
+struct Described<CompareRecord> {
+  using Of = CompareRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD_AS("data", found.data, .help = "by the manifest roots of all assets but the code"),
+      SABATH_FIELD_AS("code", found.code, .help = "by the roots of models, the recipe and the source's commit"),
+      SABATH_FIELD_AS("data_differences", found.data_differences, .help = "what of the data differs"),
+      SABATH_FIELD_AS("code_differences", found.code_differences, .help = "what of the code differs"),
+      SABATH_FIELD_AS("config", found.config, .help = "settings that differ"),
+      SABATH_FIELD_AS("environment", found.environment, .help = "what differs in the environment"),
+      SABATH_FIELD_AS("machine", found.machine, .help = "what differs in the machine"),
+      SABATH_FIELD(tolerance, .help = "the relative difference that counted as none"),
+      SABATH_FIELD_AS("metrics", found.metrics, .help = "those that both have"),
+      SABATH_VALUE(
+          "only_a", [](const Of& of) { return of.found.only_a.size(); }, .help = "metrics of A alone"),
+      SABATH_VALUE(
+          "only_b", [](const Of& of) { return of.found.only_b.size(); }, .help = "metrics of B alone"),
+      SABATH_VALUE(
+          "within", [](const Of& of) { return of.found.within(); },
+          .help = "every metric that both have is within the tolerance, and there is one"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
+
+std::string to_json(const CompareRecord& record) { return record_text(record); }
+
+extern constexpr LibraryVerb compare_call = described<compare>("compare");
 
 }  // namespace sabath

@@ -1,56 +1,12 @@
 #include "sabath/convert.h"
 
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "convert/convert.h"
-#include "fields/request.h"
-#include "verbs/records.h"
+#include "verbs/runs/convert_fields.h"
+#include "verbs/verb.h"
 
 namespace sabath {
-namespace {
-
-std::optional<double> try_figure(JsonObject& object, std::string_view key) {
-  const JsonValue* const value = object.find(key);
-  if (value == nullptr) return std::nullopt;
-  if (const auto* const whole = value->get<std::uint64_t>()) return static_cast<double>(*whole);
-  if (const auto* const number = value->get<JsonNumber>()) return number->value;
-  object.fail(key, "is no number");
-}
-
-std::vector<std::filesystem::path> paths_of(JsonObject& object, std::string_view key) {
-  const auto texts = object.texts(key);
-  return {texts.begin(), texts.end()};
-}
-
-ConvertModel model_of(const JsonValue& value, std::string_view origin) {
-  JsonObject object(value, origin, "a model", FailureKind::usage);
-  ConvertModel model;
-  model.model = object.text("model");
-  model.from = object.try_text("from").value_or("");
-  model.code = object.try_text("code").value_or("");
-  model.dummy = paths_of(object, "dummy");
-  model.data = paths_of(object, "data");
-  model.samples = object.try_uint("samples").value_or(0);
-  model.input_names = object.texts("input_names");
-  model.output_names = object.texts("output_names");
-  object.finish();
-  return model;
-}
-
-Json json_of(const ConvertedModel& model) {
-  return {{"name", model.name},
-          {"file", text_or_null(model.file)},
-          {"verdict", model.verdict},
-          {"findings", model.findings},
-          {"notes", model.notes},
-          {"max_abs", model.max_abs ? Json(*model.max_abs) : Json()},
-          {"noise", model.noise ? Json(*model.noise) : Json()},
-          {"latency", model.latency}};
-}
-
-}  // namespace
-
 ConvertRecord convert(Session& session, const ConvertRequest& request, EventSink& events, std::stop_token stop) {
   return make_conversion(session, request, events, stop);
 }
@@ -60,67 +16,81 @@ ConversionCheckRecord check_conversion(Session& session, const ConversionCheckRe
   return look_at_conversion(session, request, stop);
 }
 
-Json json_of(const ConvertRecord& record) {
-  Json models = Json::array();
-  for (const ConvertedModel& model : record.models) models.push_back(json_of(model));
-  return {{"schema", 1},
-          {"name", record.name},
-          {"manifest", text_or_null(record.manifest)},
-          {"path", text_or_null(record.path.native())},
-          {"verdict", text_or_null(record.verdict)},
-          {"network", text_or_null(record.isolation)},
-          {"key", record.key.prefixed()},
-          {"was_there", record.was_there},
-          {"models", std::move(models)},
-          {"seconds", record.seconds},
-          {"exit", record.exit}};
-}
+constexpr std::string_view convert_environment_help =
+    "the variables that engines start from, and that say where ONNX Runtime is; absent: those of this process";
 
-Json json_of(const ConversionCheckRecord& record) {
-  return {{"schema", 1},
-          {"name", record.name},
-          {"manifest", text_or_null(record.manifest)},
-          {"verdict", text_or_null(record.verdict)},
-          {"found", text_or_null(record.found)},
-          {"touched", record.touched},
-          {"unchecked", record.unchecked},
-          {"files", record.files},
-          {"compared", record.compared},
-          {"exit", record.exit}};
-}
+template <>
+struct Described<ConvertModel> {
+  using Of = ConvertModel;
+  static constexpr Field table[] = {
+      SABATH_FIELD(model, .help = "a file, an asset with one, or ASSET:PATH", .required = true),
+      SABATH_FIELD(from, .help = "what made it: pytorch, sklearn, keras, xgboost, onnx, or an engine of your own"),
+      SABATH_FIELD(code, .help = "FILE.py:NAME, what builds a PyTorch model whose weights the model has"),
+      SABATH_FIELD(dummy, .help = "a dummy input, .npy, one file for each of its inputs"),
+      SABATH_FIELD(data, .help = "real samples, one file for each of its inputs"),
+      SABATH_FIELD(samples, .help = "how many of them are drawn for the comparison; 0: 32, or all of fewer"),
+      SABATH_FIELD(input_names, .help = "of the converted model; empty: the engine names them"),
+      SABATH_FIELD(output_names, .help = "of the converted model; empty: the engine names them"),
+  };
+};
 
-std::string to_json(const ConvertRecord& record) { return text_of(json_of(record)); }
-std::string to_json(const ConversionCheckRecord& record) { return text_of(json_of(record)); }
+template <>
+struct Described<ConvertRequest> {
+  using Of = ConvertRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(models, .help = "all become one asset, or none", .hidden = true),
+      SABATH_FIELD(opset, .help = "of ONNX (default: the engine's)", .maximum = 1000, .value = "N"),
+      SABATH_FIELD(merge, .help = "a chain of ONNX models becomes one graph; the proof names all of them"),
+      SABATH_FIELD(fixed_batch, .help = "as many samples as the dummy input has, and no other number"),
+      SABATH_FIELD(absolute, .help = "the tolerance, absolute (default: by the outputs' type)", .option = "atol",
+                   .value = "X"),
+      SABATH_FIELD(relative, .help = "the tolerance, relative to the original's value", .option = "rtol", .value = "X"),
+      SABATH_FIELD(precision, .help = "outputs of more bits may become of this type",
+                   .words = "float16|float32|float64"),
+      SABATH_FIELD(stochastic, .help = "the original need not repeat itself; the proof says why", .value = "REASON"),
+      SABATH_FIELD(seed, .help = "by which samples are drawn and random ones are made (default 0)", .value = "N"),
+      SABATH_FIELD(as, .help = "a name for the asset (default: MODEL+convert-KEY)", .letter = 'o', .value = "NAME"),
+      SABATH_FIELD_AS("memory", memory_bytes, .help = "address space of each process of an engine, e.g. 8G",
+                      .unit = "bytes", .value = "SIZE"),
+      SABATH_FIELD(time, .help = "for each engine, e.g. 10m (default 1h); then it is ended", .value = "TIME"),
+      SABATH_FIELD(trust, .help = "open a pickle, or run code that others could write (docs/trust.md)",
+                   .words = "once|commit|origin", .value = "once|commit"),
+      SABATH_FIELD(dry_run, .help = "say whether it is there, and convert nothing", .letter = 'n'),
+      SABATH_FIELD(environment, .help = convert_environment_help, .hidden = true),
+  };
+};
 
-Json call_convert(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  ConvertRequest asked;
-  if (const JsonValue::Array* const models = request.try_array("models")) {
-    for (const JsonValue& model : *models) asked.models.push_back(model_of(model, request.origin()));
-  }
-  asked.opset = request.try_uint("opset");
-  asked.stochastic = request.try_text("stochastic").value_or("");
-  asked.absolute = try_figure(request, "absolute");
-  asked.relative = try_figure(request, "relative");
-  asked.precision = request.try_text("precision").value_or("");
-  asked.seed = request.try_uint("seed").value_or(0);
-  asked.merge = request.flag("merge");
-  asked.fixed_batch = request.flag("fixed_batch");
-  asked.as = request.try_text("as").value_or("");
-  asked.memory_bytes = request.try_size("memory").value_or(0);
-  asked.time = try_seconds(request, "time").value_or(asked.time);
-  asked.dry_run = request.flag("dry_run");
-  asked.trust = request.try_text("trust").value_or("");
-  asked.environment = environment_in(request);
-  request.finish();
-  return json_of(convert(session, asked, events, std::move(stop)));
-}
+template <>
+struct Described<ConversionCheckRequest> {
+  using Of = ConversionCheckRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "an asset that a conversion made, or a directory with one", .required = true,
+                   .argument = "ASSET"),
+      SABATH_FIELD(environment, .help = convert_environment_help, .hidden = true),
+  };
+};
 
-Json call_convert_check(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  ConversionCheckRequest asked;
-  asked.name = request.text("name");
-  asked.environment = environment_in(request);
-  request.finish();
-  return json_of(check_conversion(session, asked, events, std::move(stop)));
-}
+template <>
+struct Described<ConversionCheckRecord> {
+  using Of = ConversionCheckRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "what was looked at"),
+      SABATH_FIELD(manifest, .help = "its root; null: of a directory", .null_if_empty = true),
+      SABATH_FIELD(verdict, .help = "as the proof has it", .null_if_empty = true),
+      SABATH_FIELD(found, .help = "the same, touched, or cannot be judged: nothing shows that it holds",
+                   .null_if_empty = true),
+      SABATH_FIELD(touched, .help = "what is not what it was, each a sentence"),
+      SABATH_FIELD(unchecked, .help = "what could not be looked at, and why"),
+      SABATH_FIELD(files, .help = "looked at", .unit = "files"),
+      SABATH_FIELD(compared, .help = "arrays that were compared again"),
+      SABATH_FIELD(exit, .help = "the exit code: 7 of what was touched, 13 of what cannot be judged"),
+  };
+};
+
+std::string to_json(const ConvertRecord& record) { return record_text(record); }
+std::string to_json(const ConversionCheckRecord& record) { return record_text(record); }
+
+extern constexpr LibraryVerb convert_call = described<convert>("convert");
+extern constexpr LibraryVerb convert_check_call = described<check_conversion>("convert check");
 
 }  // namespace sabath

@@ -14,7 +14,6 @@
 #include "base/hash.h"
 #include "base/wording.h"
 #include "convert/sources.h"
-#include "fields/request.h"
 #include "formats/onnx.h"
 #include "infer/inference.h"
 #include "record/latency.h"
@@ -23,6 +22,7 @@
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "sabath/views.h"
+#include "verbs/runs/infer_fields.h"
 #include "verbs/verb.h"
 
 namespace sabath {
@@ -248,53 +248,72 @@ InferRecord infer(Session& session, const InferRequest& request, EventSink&, std
   return record;
 }
 
-Json json_of(const InferRecord& record) {
-  Json json{{"schema", 1}, {"models", Json::array()}};
-  for (const InferModel& model : record.models) {
-    json["models"].push_back(
-        {{"name", model.name}, {"sha256", model.sha256.hex()}, {"inputs", model.inputs}, {"outputs", model.outputs}});
-    for (const auto& [file, digest] : model.weights)
-      json["models"].back()["weights"].push_back({{"file", file}, {"sha256", digest.hex()}});
-  }
-  json["runtime"] = {
-      {"name", "onnxruntime"}, {"version", record.runtime_version}, {"file", record.runtime_file.string()}};
-  json["output"] = record.output.string();
-  json["result"] = record.result;
-  json["samples"] = record.samples;
-  json["batches"] = record.batches;
-  json["batch"] = record.batch;
-  json["bytes_read"] = record.bytes_read;
-  json["bytes_written"] = record.bytes_written;
-  json["load_seconds"] = record.load_seconds;
-  json["run_seconds"] = record.run_seconds;
-  json["median_seconds"] = record.median_seconds;
-  json["p95_seconds"] = record.p95_seconds;
-  json["exit"] = record.exit;
-  return json;
+namespace {
+
+using InferInputs = std::map<std::string, std::filesystem::path>;
+
+InferInputs& inputs_at(void* at) { return *static_cast<InferInputs*>(at); }
+
+void read_only_input(const Field& field, JsonObject& request, void* at) {
+  if (const auto file = request.try_text(field.key)) inputs_at(at)[""] = *file;
 }
 
-std::string to_json(const InferRecord& record) { return text_of(json_of(record)); }
-
-Json call_infer(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  InferRequest wanted;
-  wanted.models = request.some_texts("models");
-  if (const auto input = request.try_text("input")) wanted.inputs[""] = *input;
-  if (const auto inputs = request.try_object("inputs", "the inputs")) {
-    for (const JsonMember& member : inputs->members()) {
-      const auto* const file = member.value.get<std::string>();
-      if (file == nullptr || file->empty()) inputs->fail(member.key, "is no file's name");
-      wanted.inputs[member.key] = *file;
-    }
-  }
-  wanted.output = request.text("output");
-  wanted.result = request.try_text("result").value_or("");
-  wanted.batch = request.try_uint("batch").value_or(0);
-  wanted.threads = threads_of(request);
-  wanted.optimise = !request.flag("as_it_is");
-  wanted.latency_file = request.try_text("latency").value_or("");
-  wanted.environment = environment_in(request);
-  request.finish();
-  return json_of(infer(session, wanted, events, std::move(stop)));
+// "[NAME=]FILE"
+void parse_input(const Field&, const std::string& option, const std::string& text, void* at) {
+  const auto equals = text.find('=');
+  const bool named = equals != text.npos && text.find('/') > equals;
+  if (!inputs_at(at).emplace(named ? text.substr(0, equals) : "", named ? text.substr(equals + 1) : text).second)
+    throw Error(FailureKind::usage, "an input is named twice: " + printable(text, 4096),
+                option + " NAME=FILE names each");
 }
+
+constexpr FieldType only_input_type{.name = "text", .read = read_only_input};
+constexpr FieldType inputs_type{.name = "object of texts",
+                                .read = TypeOf<InferInputs>::read,
+                                .parse = parse_input,
+                                .write = TypeOfPairs<InferInputs>::write,
+                                .repeats = true};
+
+void* inputs_of(void* request) { return &static_cast<InferRequest*>(request)->inputs; }
+
+}  // namespace
+
+template <>
+struct Described<InferRequest> {
+  using Of = InferRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(models,
+                   .help = "in the order in which data pass them: an .onnx file, an asset with one, or ASSET:PATH",
+                   .required = true, .hidden = true),
+      Field{.key = "input",
+            .type = &only_input_type,
+            .at = inputs_of,
+            .help = "the samples, where the first model has one input",
+            .hidden = true},
+      Field{.key = "inputs",
+            .type = &inputs_type,
+            .at = inputs_of,
+            .help = "the samples, for each input of the first model",
+            .letter = 'i',
+            .option = "input",
+            .value = "[NAME=]FILE"},
+      SABATH_FIELD(output, .help = "where the results go", .required = true, .letter = 'o', .value = "FILE"),
+      SABATH_FIELD(result, .help = "which output of the last model, if it has several", .value = "NAME"),
+      SABATH_FIELD(batch, .help = "samples at a time (default: as the model says, or 16 MiB of them)", .value = "N"),
+      SABATH_FIELD(threads, .help = "threads in an operator (default: the runtime's choice)", .maximum = 1024,
+                   .value = "N"),
+      SABATH_FIELD_AS("latency", latency_file,
+                      .help = "write the batches' latency there, for `sabath report --format latency`",
+                      .value = "FILE"),
+      SABATH_FIELD_AS("as_it_is", optimise, .help = "do not let the runtime optimise the graph", .opposite = true),
+      SABATH_FIELD(environment, .help = "the variables that say where ONNX Runtime is; absent: those of this process",
+                   .hidden = true),
+  };
+};
+
+std::string to_json(const InferRecord& record) { return record_text(record); }
+
+extern constexpr LibraryVerb infer_call =
+    described<static_cast<InferRecord (*)(Session&, const InferRequest&, EventSink&, std::stop_token)>(infer)>("infer");
 
 }  // namespace sabath

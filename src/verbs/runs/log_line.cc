@@ -15,7 +15,6 @@
 #include "metrics/words.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
-#include "verbs/records.h"
 #include "verbs/verb.h"
 
 namespace sabath {
@@ -76,23 +75,29 @@ LogRecord log_line(Session&, const LogRequest& request, EventSink&, std::stop_to
   return record;
 }
 
-Json json_of(const LogRecord& record) {
-  Json json{{"schema", 1}};
-  if (record.file.empty()) {
-    json["line"] = record.line;
-  } else {
-    json["file"] = record.file.string();
-  }
-  json["exit"] = record.exit;
-  return json;
-}
+template <>
+struct Described<LogRequest> {
+  using Of = LogRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(values, .help = "epoch, step, rank and time say where; all else is a value", .required = true,
+                   .argument = "NAME=NUMBER"),
+      SABATH_FIELD(file, .help = "the line is appended to it; absent: it is in the record", .hidden = true),
+  };
+};
 
-std::string to_json(const LogRecord& record) { return text_of(json_of(record)); }
+template <>
+struct Described<LogRecord> {
+  using Of = LogRecord;
+  static bool has_no_file(const void* record) { return static_cast<const LogRecord*>(record)->file.empty(); }
+  static constexpr Field table[] = {
+      SABATH_FIELD(line, .help = "without its end, where no file was named", .only_if = has_no_file),
+      SABATH_FIELD(file, .help = "where the line stands now", .null_if_empty = true, .absent_if_empty = true),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
 
-Json call_log(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  const LogRequest asked{request.some_texts("values"), request.try_text("file").value_or("")};
-  request.finish();
-  return json_of(log_line(session, asked, events, std::move(stop)));
-}
+std::string to_json(const LogRecord& record) { return record_text(record); }
+
+extern constexpr LibraryVerb log_call = described<log_line>("log");
 
 }  // namespace sabath

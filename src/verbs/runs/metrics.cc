@@ -3,15 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "metrics/formats.h"
 #include "metrics/reader.h"
-#include "metrics/record.h"
 #include "report/run.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
-#include "verbs/records.h"
 #include "verbs/verb.h"
 
 namespace sabath {
@@ -57,32 +56,54 @@ std::vector<std::string> metric_formats() {
   return names;
 }
 
-Json json_of(const MetricsRecord& record) {
-  Json metrics = Json::array();
-  for (const Metric& metric : record.metrics) metrics.push_back(Json::parse(metric_json(metric)));
-  return {{"schema", 1},
-          {"path", record.path.string()},
-          {"metrics", std::move(metrics)},
-          {"bytes", record.bytes},
-          {"lines", record.lines},
-          {"lines_too_long", record.lines_too_long},
-          {"malformed", record.malformed},
-          {"not_understood", record.not_understood},
-          {"first_not_understood", record.first_not_understood},
-          {"not_understood_line", text_or_null(record.not_understood_line)},
-          {"exit", record.exit}};
-}
+template <>
+struct Described<Metric> {
+  using Of = Metric;
+  static std::optional<double> known_time(const Metric& metric) {
+    return std::isfinite(metric.time) ? std::optional(metric.time) : std::nullopt;
+  }
+  static constexpr Field table[] = {
+      SABATH_VALUE("time", known_time, .help = "since 1970, by the log's own clock where it has one", .unit = "seconds",
+                   .any_number = true),
+      SABATH_FIELD(epoch, .help = "as the log counts; null: of no epoch", .any_number = true),
+      SABATH_FIELD(step, .help = "batch or iteration, as the log counts"),
+      SABATH_FIELD(rank, .help = "from the line's prefix, else the stream's"),
+      SABATH_FIELD(name, .help = "as the log calls it"),
+      SABATH_FIELD(value, .help = "what was measured", .any_number = true),
+  };
+};
 
-std::string to_json(const MetricsRecord& record) { return text_of(json_of(record)); }
+template <>
+struct Described<MetricsRequest> {
+  using Of = MetricsRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(path, .help = "a log, a CSV or JSON-lines file, or a run's directory", .required = true,
+                   .argument = "LOG"),
+      SABATH_FIELD_AS("pattern", patterns, .help = "read lines that match, by named groups (RE2)", .value = "REGEX"),
+      SABATH_FIELD(format, .help = "look for this one only (default: every one)", .value = "NAME"),
+      SABATH_FIELD_AS("metric", names, .help = "take this one (default: all)", .value = "NAME"),
+  };
+};
 
-Json call_metrics(Session& session, JsonObject& asked, EventSink& events, std::stop_token stop) {
-  MetricsRequest request;
-  request.path = asked.text("path");
-  request.patterns = asked.texts("pattern");
-  request.format = asked.try_text("format").value_or("");
-  request.names = asked.texts("metric");
-  asked.finish();
-  return json_of(read_metrics(session, request, events, std::move(stop)));
-}
+template <>
+struct Described<MetricsRecord> {
+  using Of = MetricsRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(path, .help = "what was read"),
+      SABATH_FIELD(metrics, .help = "in the order in which they were told"),
+      SABATH_FIELD(bytes, .help = "read", .unit = "bytes"),
+      SABATH_FIELD(lines, .help = "read", .unit = "lines"),
+      SABATH_FIELD(lines_too_long, .help = "skipped", .unit = "lines"),
+      SABATH_FIELD(malformed, .help = "began like a record of a format and were none", .unit = "lines"),
+      SABATH_FIELD(not_understood, .help = "look like metrics and are none", .unit = "lines"),
+      SABATH_FIELD(first_not_understood, .help = "the number of the first such line, from 1; 0: there is none"),
+      SABATH_FIELD(not_understood_line, .help = "the beginning of that line", .null_if_empty = true),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
+
+std::string to_json(const MetricsRecord& record) { return record_text(record); }
+
+extern constexpr LibraryVerb metrics_call = described<read_metrics>("metrics");
 
 }  // namespace sabath

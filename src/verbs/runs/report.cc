@@ -11,10 +11,10 @@
 #include "report/expectation.h"
 #include "report/exporter.h"
 #include "report/json_report.h"
+#include "report/reported_fields.h"
 #include "run/settings.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
-#include "verbs/records.h"
 #include "verbs/runs/latency_report.h"
 #include "verbs/runs/report_output.h"
 #include "verbs/verb.h"
@@ -117,45 +117,83 @@ std::vector<ReportFormat> report_formats() {
   return formats;
 }
 
-Json json_of(const ReportRecord& record) {
-  Json runs = Json::array(), expectations = Json::array();
-  for (const ReportedRun& run : record.runs) runs.push_back(json_report(run));
-  for (const ExpectationResult& one : record.expectations) {
-    expectations.push_back({{"run", printable(one.run)},
-                            {"expected", printable(one.expected)},
-                            {"value", one.value ? json_number(*one.value) : Json(nullptr)},
-                            {"met", one.met}});
-  }
-  const Json output = record.output.empty() ? Json(nullptr) : Json(printable(record.output.string(), 4096));
-  if (!record.latency.empty())
-    return {{"schema", 1}, {"latency", Json::parse(record.latency)}, {"output", output}, {"exit", record.exit}};
-  return {{"schema", 1},
-          {"runs", std::move(runs)},
-          {"expectations", std::move(expectations)},
-          {"output", output},
-          {"exit", record.exit}};
+namespace {
+
+// "text|svg|..."
+std::string_view report_format_words() {
+  static const std::string words = [] {
+    std::string all;
+    for (const ReportFormat& format : report_formats()) all += (all.empty() ? "" : "|") + format.name;
+    return all;
+  }();
+  return words;
 }
 
-std::string to_json(const ReportRecord& record) { return text_of(json_of(record)); }
+}  // namespace
+
+template <>
+struct Described<ReportRequest> {
+  using Of = ReportRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(runs,
+                   .help = "a run's directory, a log, CSV or JSON-lines file, or what a tracker keeps; of latency also "
+                           "an asset",
+                   .required = true, .argument = "RUN"),
+      SABATH_FIELD(format, .help = "what to write (default: what FILE's name says, else text)",
+                   .find_words = report_format_words),
+      SABATH_FIELD(file, .help = "write there; of mlflow and tensorboard, a directory", .letter = 'o',
+                   .option = "output", .value = "FILE"),
+      SABATH_FIELD_AS("set", fields, .help = "of mlperf: what the record does not say; @NAME is a metric of the run",
+                      .value = "KEY=VALUE"),
+      SABATH_FIELD_AS("set_from", fields_file, .help = "the same from a JSON or YAML file; --set wins",
+                      .value = "FILE"),
+      SABATH_FIELD_AS("metric", metrics, .help = "show this one (default: losses and errors)", .value = "NAME"),
+      SABATH_FIELD_AS("expect", expectations, .help = "such as 'val_mae<=0.124'; sets the exit code",
+                      .value = "CONDITION"),
+      SABATH_FIELD_AS("pattern", patterns, .help = "read lines that match, by named groups (RE2)", .value = "REGEX"),
+      SABATH_FIELD_AS("all", all_rows, .help = "every row of a long table"),
+  };
+};
+
+template <>
+struct Described<ExpectationResult> {
+  using Of = ExpectationResult;
+  static constexpr std::size_t bytes_max = 200;
+  static constexpr Field table[] = {
+      SABATH_FIELD(run, .help = "its name in the report", .printable_max = bytes_max),
+      SABATH_FIELD(expected, .help = "as it was given", .printable_max = bytes_max),
+      SABATH_FIELD(value, .help = "null: the run has no such metric", .any_number = true),
+      SABATH_FIELD(met, .help = "the value is as expected"),
+  };
+};
+
+template <>
+struct Described<ReportRecord> {
+  using Of = ReportRecord;
+  static bool is_of_runs(const void* record) { return static_cast<const ReportRecord*>(record)->latency.empty(); }
+  static Json latency_of(const ReportRecord& record) {
+    return record.latency.empty() ? Json() : Json::parse(record.latency);
+  }
+  static constexpr Field table[] = {
+      SABATH_FIELD(runs, .help = "in the order of the request", .only_if = is_of_runs),
+      SABATH_FIELD(expectations, .help = "each of each run", .only_if = is_of_runs),
+      SABATH_VALUE("latency", latency_of, .help = "of the format latency: its machines and rows",
+                   .absent_if_empty = true),
+      SABATH_FIELD(output, .help = "where the report is; null: no file was named", .null_if_empty = true,
+                   .printable_max = 4096),
+      SABATH_FIELD(exit, .help = "the exit code: 7 if an expectation is not met, 3 if there is no such metric"),
+  };
+};
+
+std::string to_json(const ReportRecord& record) { return record_text(record); }
 
 Json call_report(Session& session, JsonObject& asked, EventSink& events, std::stop_token stop) {
-  ReportRequest request;
-  request.runs = asked.texts("runs");
-  if (request.runs.empty()) asked.fail("runs", "names no run");
-  request.format = asked.try_text("format").value_or("");
-  request.file = asked.try_text("file").value_or("");
-  if (auto fields = asked.try_object("set", "the fields")) {
-    for (const JsonMember& member : fields->members()) request.fields[member.key] = fields->text(member.key);
-  }
-  request.fields_file = asked.try_text("set_from").value_or("");
-  request.metrics = asked.texts("metric");
-  request.expectations = asked.texts("expect");
-  request.patterns = asked.texts("pattern");
-  request.all_rows = asked.flag("all");
-  asked.finish();
+  const auto request = request_in<ReportRequest>(asked);
   if (!request.format.empty() && request.format != latency_format && request.file.empty())
     asked.fail("format", "is of a report that no file is named for");
-  return json_of(report(session, request, events, std::move(stop)));
+  return record_json(report(session, request, events, std::move(stop)));
 }
+
+extern constexpr LibraryVerb report_call = described<ReportRequest, ReportRecord>("report", call_report);
 
 }  // namespace sabath

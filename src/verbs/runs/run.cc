@@ -2,12 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/wording.h"
-#include "fields/request.h"
 #include "harness/assets.h"
 #include "harness/conduct.h"
 #include "harness/consent.h"
@@ -18,7 +15,8 @@
 #include "harness/staging.h"
 #include "sabath/comm.h"
 #include "sabath/error.h"
-#include "verbs/records.h"
+#include "verbs/runs/run_asked.h"
+#include "verbs/runs/run_fields.h"
 #include "verbs/verb.h"
 
 namespace sabath {
@@ -56,39 +54,11 @@ RunResult result_of(Conducted conducted, const Variant& variant) {
           variant.config,      record.times.train,      /*done_before=*/false};
 }
 
-Json json_of_result(const RunResult& result) {
-  if (result.done_before) {
-    return {{"path", result.path.string()}, {"state", result.state}, {"exit", *result.exit}, {"done_before", true}};
-  }
-  return {{"path", result.path.string()},
-          {"state", result.state},
-          {"exit", result.exit ? Json(*result.exit) : Json(nullptr)},
-          {"signal", result.signal ? Json(*result.signal) : Json(nullptr)},
-          {"config", Json(result.config)},
-          {"seconds", result.seconds ? Json(*result.seconds) : Json(nullptr)}};
-}
-
-Json json_of_foreseen(const ForeseenRun& run, bool has_code) {
-  Json steps = Json::array(), variables = Json::object(), assets = Json::array();
-  for (const ForeseenStep& step : run.steps) steps.push_back({{"argv", step.argv}, {"ranks", step.ranks}});
-  for (const auto& [name, value] : run.variables) variables[name] = value;
-  for (const ForeseenAsset& asset : run.assets) {
-    assets.push_back({{"name", asset.name}, {"path", asset.path}, {"present", asset.present}});
-    if (!asset.code.empty()) assets.back()["loads"] = {{"by", text_or_null(asset.read_by)}, {"found", asset.code}};
-  }
-  return {{"directory", run.directory.string()},
-          {"source", has_code ? Json((run.directory / "source").string()) : Json(nullptr)},
-          {"steps", std::move(steps)},
-          {"config", Json(run.config)},
-          {"modules", run.modules},
-          {"variables", std::move(variables)},
-          {"assets", std::move(assets)}};
-}
-
 ForeseenRun foresee_one(const RunCall& call, const ResolvedRun& run, const Variant& variant, const RunAssets& assets,
                         const RunEnvironment& environment, const fs::path& directory) {
   ForeseenRun foreseen;
   foreseen.directory = directory;
+  if (!assets.source.empty()) foreseen.source = directory / "source";
   const std::vector<RunStep> steps = steps_of(call, run, variant, assets, environment, directory);
   for (const RunStep& step : steps) foreseen.steps.push_back({step.argv, step.ranks});
   foreseen.config = variant.config;
@@ -103,44 +73,6 @@ ForeseenRun foresee_one(const RunCall& call, const ResolvedRun& run, const Varia
     foreseen.assets.back().read_by = asset.loads->by;
   }
   return foreseen;
-}
-
-RunRequest run_request_in(JsonObject& asked) {
-  RunRequest request;
-  const auto take = [&](std::string_view key, auto& text) {
-    if (auto given = asked.try_text(key)) text = std::move(*given);
-  };
-  request.model = asked.text("model");
-  take("dataset", request.dataset);
-  take("run_set", request.run_set);
-  request.settings = asked.texts("set");
-  take("set_from", request.settings_file);
-  request.arguments = asked.texts("arguments");
-  take("mode", request.mode);
-  take("engine", request.engine);
-  request.inputs = asked.texts("input");
-  take("from", request.from);
-  take("run_dir", request.directory);
-  take("at", request.stage);
-  take("stage_record", request.stage_record);
-  take("env", request.requirements);
-  take("launcher", request.launcher);
-  take("container", request.container);
-  take("site", request.site);
-  take("verify", request.verify);
-  if (asked.flag("no_verify")) {
-    if (request.verify == "full") asked.fail("no_verify", "and a full verification exclude each other");
-    request.verify = "none";
-  }
-  request.no_fetch = asked.flag("no_fetch");
-  take("trust", request.trust);
-  request.ranks = asked.try_uint("ranks");
-  request.nodes = asked.try_uint("nodes");
-  if (const auto grace_s = asked.try_uint("grace")) {
-    request.grace = std::chrono::seconds(std::min<std::uint64_t>(*grace_s, std::numeric_limits<int>::max()));
-  }
-  request.environment = environment_in(asked);
-  return request;
 }
 
 }  // namespace
@@ -198,37 +130,89 @@ RunForecast foresee(Session& session, const RunRequest& request, EventSink& even
   return forecast;
 }
 
-Json json_of(const RunsRecord& record) {
-  Json runs = Json::array();
-  for (const RunResult& result : record.runs) runs.push_back(json_of_result(result));
-  return {{"schema", 1}, {"path", record.path.string()}, {"runs", std::move(runs)}, {"exit", record.exit}};
+RunRequest run_request_of(const RunAsked& asked) {
+  RunRequest request = asked.run;
+  if (!asked.no_verify) return request;
+  if (request.verify == "full") {
+    throw Error(FailureKind::usage,
+                fmt::format("{} and a full verification exclude each other", option_text("no_verify")),
+                "leave out one of them");
+  }
+  request.verify = "none";
+  return request;
 }
 
-Json json_of(const RunForecast& record) {
-  Json runs = Json::array();
-  for (const ForeseenRun& run : record.runs) runs.push_back(json_of_foreseen(run, !record.code.empty()));
-  return {{"schema", 1},
-          {"dry_run", true},
-          {"to_fetch", record.to_fetch},
-          {"trust",
-           {{"by", text_or_null(record.trust.by)},
-            {"origin", text_or_null(record.trust.origin)},
-            {"commit", text_or_null(record.trust.commit)},
-            {"digest", text_or_null(record.trust.digest)},
-            {"starts", record.trust.starts}}},
-          {"runs", std::move(runs)},
-          {"exit", record.exit}};
+template <>
+struct Described<RunAsked> {
+  using Of = RunAsked;
+  static constexpr Field table[] = {
+      SABATH_FIELD_AS("model", run.model, .help = "a model or workflow", .required = true, .argument = "MODEL"),
+      SABATH_FIELD_AS("dataset", run.dataset, .help = "what it runs on (default: the recipe's)", .argument = "DATASET"),
+      SABATH_FIELD(dry_run, .help = "print exactly what would run, and touch nothing", .letter = 'n'),
+      SABATH_FIELD_AS("set", run.settings, .help = "a setting of the recipe; KEY=A,B makes one run for each value",
+                      .value = "KEY=VALUE"),
+      SABATH_FIELD_AS("set_from", run.settings_file, .help = "settings from a JSON or YAML file; --set wins",
+                      .value = "FILE"),
+      SABATH_FIELD_AS("mode", run.mode, .help = "which run set of the recipe", .words = "train|infer"),
+      SABATH_FIELD_AS(
+          "engine", run.engine,
+          .help = "run the model's ONNX graph in ONNX Runtime, and no step of a recipe; MODEL may be NAME:PATH",
+          .words = "ort"),
+      SABATH_FIELD_AS("input", run.inputs, .help = "of --engine ort: the samples, in the dataset if one is named",
+                      .value = "[NAME=]FILE"),
+      SABATH_FIELD_AS("from", run.from,
+                      .help = "an asset that the program starts from, such as weights: SABATH_FROM, {from.path}",
+                      .value = "ASSET"),
+      SABATH_FIELD_AS("run_set", run.run_set, .help = "the run set with this key (default: the dataset's)",
+                      .value = "KEY"),
+      SABATH_FIELD_AS("run_dir", run.directory, .help = "where the record is made (default: run_MODEL_DATASET_ID here)",
+                      .value = "DIR"),
+      SABATH_FIELD_AS("at", run.stage, .help = "read the dataset that was staged at DIR (default: SABATH_STAGE)",
+                      .value = "DIR"),
+      SABATH_FIELD_AS("stage_record", run.stage_record, .help = "what `sabath stage --json` printed: for the record",
+                      .value = "FILE"),
+      SABATH_FIELD_AS("env", run.requirements,
+                      .help =
+                          "modules and packages that the recipe needs: ignore them, warn (default), refuse, or make "
+                          "them",
+                      .words = "none|warn|check|create"),
+      SABATH_FIELD_AS("launcher", run.launcher,
+                      .help = "auto, direct, mpirun, srun, flux, or another one of the site profile", .value = "NAME"),
+      SABATH_FIELD_AS("container", run.container, .help = "run in a container: apptainer, podman, charliecloud",
+                      .value = "KIND:IMAGE"),
+      SABATH_FIELD_AS("site", run.site, .help = "the site profile (default: SABATH_SITE, else by the host's name)",
+                      .value = "NAME"),
+      SABATH_FIELD_AS("ranks", run.ranks, .help = "ranks of the steps that are parallel", .maximum = 1U << 20U,
+                      .value = "N"),
+      SABATH_FIELD_AS("nodes", run.nodes, .help = "nodes that they are spread over", .maximum = 1U << 20U,
+                      .value = "N"),
+      SABATH_FIELD_AS("verify", run.verify,
+                      .help = "before the launch read what changed since it was hashed (default), or everything",
+                      .words = "changed|full|none", .value = "changed|full"),
+      SABATH_FIELD(no_verify, .help = "launch on unverified bytes; the record says so"),
+      SABATH_FIELD_AS("trust", run.trust,
+                      .help = "run code that is not trusted yet: this time, always this code, or all of its origin "
+                              "(docs/trust.md)",
+                      .words = "once|commit|origin"),
+      SABATH_FIELD_AS("no_fetch", run.no_fetch, .help = "run only on what is here"),
+      SABATH_FIELD_AS("grace", run.grace, .help = "what the program has between SIGTERM and SIGKILL (10)",
+                      .unit = "seconds", .maximum = 86'400, .value = "SECONDS"),
+      SABATH_FIELD_AS("arguments", run.arguments, .help = "arguments for the recipe's last step", .argument = "-- ARG"),
+      SABATH_FIELD_AS("environment", run.environment,
+                      .help = "the variables that programs start from; absent: those of this process", .hidden = true),
+  };
+};
+
+std::string to_json(const RunsRecord& record) { return record_text(record); }
+std::string to_json(const RunForecast& record) { return record_text(record); }
+
+Json call_run(Session& session, JsonObject& object, EventSink& events, std::stop_token stop) {
+  const auto asked = request_in<RunAsked>(object);
+  const RunRequest request = run_request_of(asked);
+  return asked.dry_run ? record_json(foresee(session, request, events, std::move(stop)))
+                       : record_json(run(session, request, events, std::move(stop)));
 }
 
-std::string to_json(const RunsRecord& record) { return text_of(json_of(record)); }
-std::string to_json(const RunForecast& record) { return text_of(json_of(record)); }
-
-Json call_run(Session& session, JsonObject& asked, EventSink& events, std::stop_token stop) {
-  const RunRequest request = run_request_in(asked);
-  const bool dry_run = asked.flag("dry_run");
-  asked.finish();
-  return dry_run ? json_of(foresee(session, request, events, std::move(stop)))
-                 : json_of(run(session, request, events, std::move(stop)));
-}
+extern constexpr LibraryVerb run_call = described<RunAsked, RunsRecord, RunForecast>("run", call_run);
 
 }  // namespace sabath

@@ -13,7 +13,6 @@
 #include "run/machine.h"
 #include "run/sampler.h"
 #include "sabath/error.h"
-#include "verbs/records.h"
 #include "verbs/verb.h"
 
 namespace sabath {
@@ -65,19 +64,31 @@ SampleRecord sample_node(Session&, const SampleRequest& request, EventSink&, std
   return record;
 }
 
-Json json_of(const SampleRecord& record) {
-  return {{"schema", 1}, {"file", record.file.string()}, {"samples", record.samples}, {"exit", record.exit}};
-}
+template <>
+struct Described<SampleRequest> {
+  using Of = SampleRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD_AS("to", directory, .help = "directory for the samples, a file NODE.jsonl for each node",
+                      .required = true, .value = "DIR"),
+      SABATH_FIELD(process, .help = "sample until this process has ended", .maximum = 1U << 30U, .required = true,
+                   .value = "PID"),
+      SABATH_FIELD(node, .help = "what this node is called; absent: its host name", .hidden = true),
+      SABATH_FIELD(programs, .help = "where nvidia-smi and its like are looked for, as PATH has it", .hidden = true),
+  };
+};
 
-std::string to_json(const SampleRecord& record) { return text_of(json_of(record)); }
+template <>
+struct Described<SampleRecord> {
+  using Of = SampleRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(file, .help = "where the samples are"),
+      SABATH_FIELD(samples, .help = "how many were added; 0: there was no such process"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
 
-Json call_sample(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  (void)request.require("process");
-  SampleRequest wanted{.directory = request.text("to"), .process = *request.try_uint("process"), .node = {}};
-  wanted.node = request.try_text("node").value_or("");
-  if (const auto programs = request.try_text("programs")) wanted.programs = *programs;
-  request.finish();
-  return json_of(sample_node(session, wanted, events, std::move(stop)));
-}
+std::string to_json(const SampleRecord& record) { return record_text(record); }
+
+extern constexpr LibraryVerb sample_call = described<sample_node>("sample");
 
 }  // namespace sabath

@@ -6,13 +6,14 @@
 
 #include "base/file.h"
 #include "base/wording.h"
-#include "fields/request.h"
 #include "run/commands.h"
 #include "sabath/catalogue.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "task/plan.h"
-#include "verbs/records.h"
+#include "verbs/runs/convert_fields.h"
+#include "verbs/runs/infer_fields.h"
+#include "verbs/verb.h"
 
 namespace sabath {
 namespace {
@@ -135,30 +136,43 @@ TaskRecord run_task(Session& session, const TaskRequest& request, EventSink& eve
   return Task(session, request, events, stop).run();
 }
 
-Json json_of(const TaskRecord& record) {
-  Json written = Json::array();
-  for (const fs::path& file : record.written) written.push_back(file.native());
-  return {{"schema", 1},
-          {"task", record.task},
-          {"verb", record.verb},
-          {"models", record.models},
-          {"converted", record.converted ? json_of(*record.converted) : Json()},
-          {"inferred", record.inferred ? json_of(*record.inferred) : Json()},
-          {"found", record.found},
-          {"written", std::move(written)},
-          {"exit", record.exit}};
-}
+template <>
+struct Described<TaskRequest> {
+  using Of = TaskRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(file, .help = "a task in YAML: general_args, device_args, model_args, out_args", .required = true,
+                   .argument = "FILE"),
+      SABATH_FIELD(trust, .help = "open a pickle, or run code that others could write (docs/trust.md)",
+                   .words = "once|commit|origin", .value = "once|commit"),
+      SABATH_FIELD(dry_run, .help = "say what would be done, and do nothing", .letter = 'n'),
+      SABATH_FIELD(environment, .help = "the variables that the task's verb starts from; absent: those of this process",
+                   .hidden = true),
+  };
+};
 
-std::string to_json(const TaskRecord& record) { return text_of(json_of(record)); }
+template <>
+struct Described<TaskRecord> {
+  using Of = TaskRecord;
+  static WholeRecord<ConvertRecord> conversion_of(const TaskRecord& record) {
+    return {record.converted ? &*record.converted : nullptr};
+  }
+  static WholeRecord<InferRecord> inference_of(const TaskRecord& record) {
+    return {record.inferred ? &*record.inferred : nullptr};
+  }
+  static constexpr Field table[] = {
+      SABATH_FIELD(task, .help = "what the file asks for: conversion, inference, search or load"),
+      SABATH_FIELD(verb, .help = "which verb does it"),
+      SABATH_FIELD(models, .help = "that it works on, or the words of a search"),
+      SABATH_VALUE("converted", conversion_of, .help = "the record of the conversion"),
+      SABATH_VALUE("inferred", inference_of, .help = "the record of the inference"),
+      SABATH_FIELD(found, .help = "assets that a search found, or that were loaded"),
+      SABATH_FIELD(written, .help = "files"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
 
-Json call_task(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  TaskRequest asked;
-  asked.file = request.text("file");
-  asked.dry_run = request.flag("dry_run");
-  asked.trust = request.try_text("trust").value_or("");
-  asked.environment = environment_in(request);
-  request.finish();
-  return json_of(run_task(session, asked, events, std::move(stop)));
-}
+std::string to_json(const TaskRecord& record) { return record_text(record); }
+
+extern constexpr LibraryVerb task_call = described<run_task>("task");
 
 }  // namespace sabath

@@ -6,12 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/wording.h"
-#include "fields/request.h"
 #include "harness/consent.h"
 #include "harness/data_code.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
-#include "verbs/records.h"
 #include "verbs/verb.h"
 
 namespace sabath {
@@ -35,22 +33,6 @@ TrustedCode told(TrustEntry entry) {
 bool is_called(const TrustEntry& entry, const std::string& name) {
   return entry.name == name || (!entry.origin.empty() && entry.origin == name) ||
          (name.size() >= id_digits_min && entry.id.starts_with(name));
-}
-
-Json json_of_trusted(const std::vector<TrustedCode>& all) {
-  Json list = Json::array();
-  for (const TrustedCode& code : all) {
-    list.push_back({{"id", code.id},
-                    {"scope", code.scope},
-                    {"name", code.name},
-                    {"recipe", text_or_null(code.recipe)},
-                    {"origin", text_or_null(code.origin)},
-                    {"commit", text_or_null(code.commit)},
-                    {"digest", text_or_null(code.digest)},
-                    {"commands", code.commands},
-                    {"since", code.since}});
-  }
-  return list;
 }
 
 }  // namespace
@@ -112,48 +94,93 @@ TrustAddRecord add_trust(Session& session, const TrustAddRequest& request, Event
   return record;
 }
 
-Json json_of(const TrustListRecord& record) {
-  return {{"schema", 1},
-          {"directory", text_or_null(record.directory.string())},
-          {"trusted", json_of_trusted(record.trusted)},
-          {"doubts", record.doubts},
-          {"exit", record.exit}};
-}
+constexpr std::string_view trust_environment_help =
+    "the variables whose HOME and XDG_CONFIG_HOME say where the decisions stand; absent: those of this process";
 
-Json json_of(const TrustRevokeRecord& record) {
-  return {{"schema", 1}, {"revoked", json_of_trusted(record.revoked)}, {"exit", record.exit}};
-}
+template <>
+struct Described<TrustedCode> {
+  using Of = TrustedCode;
+  static constexpr Field table[] = {
+      SABATH_FIELD(id, .help = "64 hexadecimal digits"),
+      SABATH_FIELD(scope, .help = "commit: with these commands; origin: all that comes from there"),
+      SABATH_FIELD(name, .help = "the model or workflow"),
+      SABATH_FIELD(recipe, .help = "where its recipe came from; null: it was the user's own", .null_if_empty = true),
+      SABATH_FIELD(origin, .help = "where the code comes from", .null_if_empty = true),
+      SABATH_FIELD(commit, .help = "which code, of the scope commit", .null_if_empty = true),
+      SABATH_FIELD(digest, .help = "of the commands and all that changes what they do", .null_if_empty = true),
+      SABATH_FIELD(commands, .help = "as they stood then"),
+      SABATH_FIELD(since, .help = "when it was decided, since 1970", .unit = "seconds"),
+  };
+};
 
-Json json_of(const TrustAddRecord& record) {
-  return {{"schema", 1}, {"by", record.by}, {"trusted", json_of_trusted(record.trusted)}, {"exit", record.exit}};
-}
+template <>
+struct Described<TrustListRequest> {
+  using Of = TrustListRequest;
+  static constexpr Field table[] = {SABATH_FIELD(environment, .help = trust_environment_help, .hidden = true)};
+};
 
-std::string to_json(const TrustListRecord& record) { return text_of(json_of(record)); }
-std::string to_json(const TrustRevokeRecord& record) { return text_of(json_of(record)); }
-std::string to_json(const TrustAddRecord& record) { return text_of(json_of(record)); }
+template <>
+struct Described<TrustListRecord> {
+  using Of = TrustListRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(directory, .help = "where the decisions stand", .null_if_empty = true),
+      SABATH_FIELD(trusted, .help = "by name"),
+      SABATH_FIELD(doubts, .help = "files there that do not count, and why"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
 
-Json call_trust_list(Session& session, JsonObject& asked, EventSink& events, std::stop_token stop) {
-  const TrustListRequest request{environment_in(asked)};
-  asked.finish();
-  return json_of(list_trusted(session, request, events, std::move(stop)));
-}
+template <>
+struct Described<TrustRevokeRequest> {
+  using Of = TrustRevokeRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(names, .help = "a model, an origin, or the first digits of what `trust list` shows",
+                   .argument = "NAME"),
+      SABATH_FIELD(all, .help = "everything that was decided"),
+      SABATH_FIELD(environment, .help = trust_environment_help, .hidden = true),
+  };
+};
 
-Json call_trust_revoke(Session& session, JsonObject& asked, EventSink& events, std::stop_token stop) {
-  const TrustRevokeRequest request{asked.texts("names"), asked.flag("all"), environment_in(asked)};
-  asked.finish();
-  return json_of(revoke_trust(session, request, events, std::move(stop)));
-}
+template <>
+struct Described<TrustRevokeRecord> {
+  using Of = TrustRevokeRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(revoked, .help = "what is asked about again"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
 
-Json call_trust_add(Session& session, JsonObject& asked, EventSink& events, std::stop_token stop) {
-  TrustAddRequest request;
-  request.run.model = asked.text("model");
-  request.run.dataset = asked.try_text("dataset").value_or("");
-  request.run.run_set = asked.try_text("run_set").value_or("");
-  request.run.mode = asked.try_text("mode").value_or("train");
-  request.run.environment = environment_in(asked);
-  request.origin = asked.flag("origin");
-  asked.finish();
-  return json_of(add_trust(session, request, events, std::move(stop)));
-}
+template <>
+struct Described<TrustAddRequest> {
+  using Of = TrustAddRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD_AS("model", run.model, .help = "a model or workflow", .required = true, .argument = "MODEL"),
+      SABATH_FIELD_AS("dataset", run.dataset, .help = "what it would run on (default: the recipe's)",
+                      .argument = "DATASET"),
+      SABATH_FIELD_AS("mode", run.mode, .help = "which run set of the recipe", .words = "train|infer"),
+      SABATH_FIELD_AS("run_set", run.run_set, .help = "the run set with this key (default: the dataset's)",
+                      .value = "KEY"),
+      SABATH_FIELD(origin, .help = "also what this recipe gets from its origin later, and runs then"),
+      SABATH_FIELD_AS("environment", run.environment, .help = trust_environment_help, .hidden = true),
+  };
+};
+
+template <>
+struct Described<TrustAddRecord> {
+  using Of = TrustAddRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(by, .help = "as in run.json: code that is shipped or own needs no decision, and none is kept"),
+      SABATH_FIELD(trusted, .help = "the decision that was kept, or none"),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
+
+std::string to_json(const TrustListRecord& record) { return record_text(record); }
+std::string to_json(const TrustRevokeRecord& record) { return record_text(record); }
+std::string to_json(const TrustAddRecord& record) { return record_text(record); }
+
+extern constexpr LibraryVerb trust_list_call = described<list_trusted>("trust list");
+extern constexpr LibraryVerb trust_revoke_call = described<revoke_trust>("trust revoke");
+extern constexpr LibraryVerb trust_add_call = described<add_trust>("trust add");
 
 }  // namespace sabath

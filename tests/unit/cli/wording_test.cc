@@ -31,7 +31,7 @@ std::set<std::string> all_options() {
   add_names(set, all);
   for (const Verb* verb : verbs()) {
     OptionSet of_verb;
-    static_cast<void>(verb->declare(of_verb));
+    static_cast<void>(verb->options_into(of_verb));
     add_names(of_verb, all);
   }
   return all;

@@ -124,7 +124,7 @@ TEST_F(Manifests, NameTheBadChunk) {
 TEST_F(Manifests, AreExported) {
   site.dataset("clouds", {with_checksum(file_fragment("f", "a.bin", {site.serve("a", "abc")}), "abc")});
   ASSERT_EQ(site.fetch("clouds").exit, 0);
-  const ManifestExportRequest request{.manifest = "clouds", .output = site / "a.meta4", .urls = {"https://a.test/"}};
+  const ManifestExportRequest request{.manifest = "clouds", .metalink = site / "a.meta4", .urls = {"https://a.test/"}};
   const ManifestExportRecord record = export_manifest(session, request, unheard);
   EXPECT_EQ(record.files, 1U);
   std::ifstream text(site / "a.meta4");

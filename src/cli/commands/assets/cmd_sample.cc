@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 
+#include "cli/described.h"
 #include "cli/verbs.h"
 #include "run/guarded_process.h"
 #include "run/machine.h"
@@ -23,8 +24,7 @@ namespace cmd_sample {
 namespace fs = std::filesystem;
 
 struct Options {
-  std::string to;
-  std::optional<std::uint64_t> process;
+  SampleRequest request;
   std::vector<std::string> program;
 };
 
@@ -53,7 +53,8 @@ void leave_sampler(const Context& context, const fs::path& directory) {
 int become(Context& context, const Options& options) {
   const std::string program = find_program(options.program.front(), path_of(context));
   try {  // the program runs even if the samples fail
-    if (try_claim_node(options.to, node_of(context))) leave_sampler(context, options.to);
+    const fs::path& directory = options.request.directory;
+    if (try_claim_node(directory, node_of(context))) leave_sampler(context, directory);
   } catch (const Error& error) {
     context.warn(error.failure().message);
   }
@@ -66,25 +67,23 @@ int become(Context& context, const Options& options) {
               fmt::format("cannot start {}: {}", printable(options.program.front(), 400), std::strerror(reason)));
 }
 
-int run(Context& context, const Options& options) {
-  if (options.to.empty()) throw Error(FailureKind::usage, "where the samples go is not said", "--to DIR");
-  if (options.process.has_value() == !options.program.empty()) {
+int run(Context& context, Options& options) {
+  SampleRequest& request = options.request;
+  if (request.directory.empty()) throw Error(FailureKind::usage, "where the samples go is not said", "--to DIR");
+  if ((request.process != 0) == !options.program.empty()) {
     throw Error(FailureKind::usage, "either a program after -- or --process PID is wanted");
   }
-  if (options.program.empty()) {
-    Session session(context.configuration.session);
-    NoEvents unheard;
-    const SampleRequest request{
-        .directory = options.to, .process = *options.process, .node = node_of(context), .programs = path_of(context)};
-    return sample_node(session, request, unheard, context.stop).exit;
-  }
-  return become(context, options);
+  if (!options.program.empty()) return become(context, options);
+  request.node = node_of(context);
+  request.programs = path_of(context);
+  Session session(context.configuration.session);
+  NoEvents unheard;
+  return sample_node(session, request, unheard, context.stop).exit;
 }
 
-Action declare(OptionSet& set) {
+Action declare_samples(OptionSet& set) {
   const auto options = std::make_shared<Options>();
-  set.option("--to", "DIR", options->to, "directory for the samples, a file NODE.jsonl for each node");
-  set.count("--process", "PID", 1u << 30u, options->process, "sample until this process has ended");
+  declare_fields(set, options->request);
   set.rest("PROGRAM", options->program, "become this program; the first on a node leaves a sampler behind");
   return [options](Context& context) { return run(context, *options); };
 }
@@ -93,15 +92,17 @@ Action declare(OptionSet& set) {
 }  // namespace
 
 constexpr Verb sample_verb{
-    "sample",
-    "write down what a node uses while a program runs",
-    "srun sabath sample --to samples -- ./train      a file for each node of the job\n"
-    "sabath sample --to samples --process 4711       until that process has ended",
-    "What sabath run does for runs of several nodes: processors, memory, disks, network and GPUs of the node, and what "
-    "the launcher's processes on it take, a JSON object a line (docs/runs.md), ever rarer until there is one in ten "
-    "seconds. Of the ranks on a node the first leaves a sampler behind; all become the program.",
-    true,
-    cmd_sample::declare,
+    .name = "sample",
+    .summary = "write down what a node uses while a program runs",
+    .examples =
+        "srun sabath sample --to samples -- ./train      a file for each node of the job\n"
+        "sabath sample --to samples --process 4711       until that process has ended",
+    .details =
+        "What sabath run does for runs of several nodes: processors, memory, disks, network and GPUs of the node, and "
+        "what the launcher's processes on it take, a JSON object a line (docs/runs.md), ever rarer until there is one "
+        "in ten seconds. Of the ranks on a node the first leaves a sampler behind; all become the program.",
+    .keeps_state = true,
+    .declare = cmd_sample::declare_samples,
 };
 
 }  // namespace sabath::cli

@@ -2,22 +2,17 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "cli/described.h"
 #include "cli/show/render.h"
 #include "cli/verbs.h"
 #include "sabath/apply.h"
 #include "sabath/path.h"
-#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
 namespace cmd_supporting {
-
-struct Options {
-  std::string name;
-};
 
 std::string argument_text(const ScriptArgument& argument, std::size_t width) {
   std::string head = fmt::format("    {}={}", argument.name, argument.fallback ? printable(*argument.fallback) : "...");
@@ -42,41 +37,27 @@ std::string script_text(const ListedScript& listed, std::size_t width) {
   return text;
 }
 
-int run(Context& context, const Options& options) {
-  Session session(context.configuration.session);
-  NoEvents unheard;
-  const SupportingRecord record = supporting(session, {options.name}, unheard, context.stop);
-  if (context.presentation.json) {
-    context.out.record(json_of(record));
-    return record.exit;
-  }
+void print(Context& context, const SupportingRecord& record) {
   const std::size_t width = std::min(terminal_width(STDOUT_FILENO, context.environment), 110U);
   std::string text;
   for (const ListedScript& listed : record.scripts) text += (text.empty() ? "" : "\n") + script_text(listed, width);
   context.out.print(text);
-  return record.exit;
-}
-
-Action declare(OptionSet& set) {
-  const auto options = std::make_shared<Options>();
-  set.optional_argument("NAME", options->name, "an asset; none: the built-in scripts alone");
-  return [options](Context& context) { return run(context, *options); };
 }
 
 }  // namespace cmd_supporting
 }  // namespace
 
 constexpr Verb supporting_verb{
-    "supporting",
-    "the scripts that can be applied to an asset, with their arguments",
-    "sabath supporting cosmoflow          the recipe's scripts, then the built-in ones\n"
-    "sabath supporting --json cosmoflow | jq '.scripts[].arguments'",
-    "Each script is listed with what it reads, and its arguments with their defaults. `sabath apply NAME SCRIPT` "
-    "makes a new asset by it.",
-    false,
-    cmd_supporting::declare,
-    false,
-    true,
+    .name = "supporting",
+    .summary = "the scripts that can be applied to an asset, with their arguments",
+    .examples =
+        "sabath supporting cosmoflow          the recipe's scripts, then the built-in ones\n"
+        "sabath supporting --json cosmoflow | jq '.scripts[].arguments'",
+    .details =
+        "Each script is listed with what it reads, and its arguments with their defaults. `sabath apply NAME SCRIPT` "
+        "makes a new asset by it.",
+    .declare = declare<supporting, cmd_supporting::print>,
+    .once = true,
 };
 
 }  // namespace sabath::cli

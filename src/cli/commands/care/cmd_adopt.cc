@@ -1,33 +1,22 @@
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/counted.h"
 #include "base/text.h"
+#include "cli/described.h"
 #include "cli/show/render.h"
 #include "cli/verbs.h"
-#include "sabath/adoption.h"
-#include "sabath/error.h"
 #include "sabath/path.h"
-#include "verbs/records.h"
+#include "verbs/care/adoption_call.h"
 
 namespace sabath::cli {
 namespace {
 namespace cmd_adopt {
 
-struct Options {
-  std::string directory;
-  std::optional<std::string> name;
-  std::string layout = "files";
-  std::optional<std::uint64_t> threads;
-};
-
-int run_hub(Context& context, const Options& options) {
-  if (options.name) throw Error(FailureKind::usage, "--name is not for --layout hf: each repository has its own");
+int run_hub(Context& context, const HubAdoptionRequest& request) {
   Session session(context.configuration.session);
-  const HubAdoptionRequest request{options.directory, static_cast<unsigned>(options.threads.value_or(0))};
   const HubAdoptionRecord record = adopt_hub(session, request, *context.make_progress(), context.stop);
   if (context.presentation.json) {
-    context.out.record(json_of(record));
+    context.out.record_text(to_json(record));
     return record.exit;
   }
   for (const AdoptedRepository& asset : record.assets) {
@@ -47,14 +36,12 @@ int run_hub(Context& context, const Options& options) {
   return record.exit;
 }
 
-int run(Context& context, const Options& options) {
-  if (options.layout == "hf") return run_hub(context, options);
-  const AdoptionRequest request{options.directory, options.name.value_or(""),
-                                static_cast<unsigned>(options.threads.value_or(0))};
+int run(Context& context, const AdoptionCall& request) {
+  if (request.layout == "hf") return run_hub(context, hub_adoption_of(request));
   Session session(context.configuration.session);
   const AdoptionRecord record = adopt(session, request, *context.make_progress(), context.stop);
   if (context.presentation.json) {
-    context.out.record(json_of(record));
+    context.out.record_text(to_json(record));
     return record.exit;
   }
   context.out.print((record.recipe.empty() ? record.manifest : record.recipe) + "\n");
@@ -74,33 +61,28 @@ int run(Context& context, const Options& options) {
 }
 
 Action declare(OptionSet& set) {
-  const auto options = std::make_shared<Options>();
-  set.argument("DIR", options->directory, "a directory whose files stay where they are");
-  set.option("--name", "NAME", options->name, "all who use the store know it by this name; its recipe is printed");
-  set.choice("--layout", {"files", "hf"}, options->layout,
-             "DIR is one asset (the default), or a cache of Hugging Face's hub: each revision of it is one");
-  set.count("-j,--threads", "N", 1024, options->threads, "threads that read and hash (default: one a core)");
-  return [options](Context& context) { return run(context, *options); };
+  const auto request = std::make_shared<AdoptionCall>();
+  declare_fields(set, *request);
+  return [request](Context& context) { return run(context, *request); };
 }
 
 }  // namespace cmd_adopt
 }  // namespace
 
 constexpr Verb adopt_verb{
-    "adopt",
-    "know data that is here already, without copying it",
-    "sabath adopt /project/data/climate --name climate && sabath path climate\n"
-    "sabath adopt /project/data/climate --name climate > ~/recipes/datasets/climate.json   a recipe for others\n"
-    "sabath adopt /project/data/climate          its root, for a recipe that you write\n"
-    "sabath adopt --layout hf ~/.cache/huggingface/hub      what transformers and others have downloaded",
-    "Each file is read once and hashed. The store then knows where its content stands: it is not fetched again, it can "
-    "be "
-    "staged, and its view has symlinks to it. A file that is changed or removed later counts as missing, and is never "
-    "served for what it was. Executables are copied into views. The same name with another root is refused; `sabath rm "
-    "--forget` frees "
-    "a name.",
-    false,
-    cmd_adopt::declare,
+    .name = "adopt",
+    .summary = "know data that is here already, without copying it",
+    .examples =
+        "sabath adopt /project/data/climate --name climate && sabath path climate\n"
+        "sabath adopt /project/data/climate --name climate > ~/recipes/datasets/climate.json   a recipe for others\n"
+        "sabath adopt /project/data/climate          its root, for a recipe that you write\n"
+        "sabath adopt --layout hf ~/.cache/huggingface/hub      what transformers and others have downloaded",
+    .details =
+        "Each file is read once and hashed. The store then knows where its content stands: it is not fetched again, it "
+        "can be staged, and its view has symlinks to it. A file that is changed or removed later counts as missing, "
+        "and is never served for what it was. Executables are copied into views. The same name with another root is "
+        "refused; `sabath rm --forget` frees a name.",
+    .declare = cmd_adopt::declare,
 };
 
 }  // namespace sabath::cli

@@ -1,13 +1,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
-#include <nlohmann/json.hpp>
 
 #include "base/counted.h"
 #include "base/text.h"
+#include "cli/described.h"
 #include "cli/verbs.h"
 #include "sabath/bundles.h"
 #include "sabath/path.h"
-#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
@@ -18,7 +17,7 @@ int run(Context& context, ImportRequest& request) {
   Session session(context.configuration.session);
   const ImportRecord record = import_bundle(session, request, *context.make_progress(), context.stop);
   if (context.presentation.json) {
-    context.out.record(json_of(record));
+    context.out.record_text(to_json(record));
     return record.exit;
   }
   for (const auto& asset : record.assets) {
@@ -40,9 +39,7 @@ int run(Context& context, ImportRequest& request) {
 
 Action declare(OptionSet& set) {
   const auto request = std::make_shared<ImportRequest>();
-  set.argument("FILE", request->file, "a bundle, - for standard input");
-  set.arguments("NAME", request->names, false,
-                "assets of the bundle that it is trusted for: what NAME means from now on");
+  declare_fields(set, *request);
   return [request](Context& context) { return run(context, *request); };
 }
 
@@ -50,16 +47,17 @@ Action declare(OptionSet& set) {
 }  // namespace
 
 constexpr Verb import_verb{
-    "import",
-    "take a bundle into the store, verified",
-    "sabath import climate.tar && sabath path climate\n"
-    "sabath import climate.tar climate        a recipe here has the name and pins nothing: trust the bundle\n"
-    "zstd -dc climate.tar.zst | sabath import -",
-    "Nothing is published but what its hash proves; chunks that are not in the bundle and stand in other objects are "
-    "copied "
-    "from there. What an interrupted import has verified is kept. Exit code 8 when something is missing in the end.",
-    false,
-    cmd_import::declare,
+    .name = "import",
+    .summary = "take a bundle into the store, verified",
+    .examples =
+        "sabath import climate.tar && sabath path climate\n"
+        "sabath import climate.tar climate        a recipe here has the name and pins nothing: trust the bundle\n"
+        "zstd -dc climate.tar.zst | sabath import -",
+    .details =
+        "Nothing is published but what its hash proves; chunks that are not in the bundle and stand in other objects "
+        "are copied from there. What an interrupted import has verified is kept. Exit code 8 when something is missing "
+        "in the end.",
+    .declare = cmd_import::declare,
 };
 
 }  // namespace sabath::cli

@@ -1,10 +1,9 @@
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "cli/described.h"
 #include "cli/verbs.h"
 #include "sabath/keeping.h"
 #include "sabath/path.h"
-#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
@@ -36,14 +35,13 @@ KeepRecord keep_each(Context& context, Session& session, const std::vector<std::
 int run(Context& context, const KeepRequest& request) {
   Session session(context.configuration.session);
   const KeepRecord record = request.names.empty() ? list(context, session) : keep_each(context, session, request.names);
-  if (context.presentation.json) context.out.record(json_of(record));
+  if (context.presentation.json) context.out.record_text(to_json(record));
   return record.exit;
 }
 
 Action declare(OptionSet& set) {
   const auto request = std::make_shared<KeepRequest>();
-  set.arguments("NAME", request->names, false,
-                "an asset of the store, or its root as sha256:<hex>; none: list what is kept");
+  declare_fields(set, *request);
   return [request](Context& context) { return run(context, *request); };
 }
 
@@ -51,15 +49,16 @@ Action declare(OptionSet& set) {
 }  // namespace
 
 constexpr Verb keep_verb{
-    "keep",
-    "keep an asset: gc never collects it",
-    "sabath keep deepcam_mini\n"
-    "sabath keep sha256:5f0c...            one version of an asset, by its root\n"
-    "sabath keep                           what is kept",
-    "The version that the store holds now is kept; another one, fetched later, is kept if it is said again. `sabath "
-    "unkeep` lets it go. Which bytes a recipe means is another matter: `sabath catalogue pin` writes that.",
-    false,
-    cmd_keep::declare,
+    .name = "keep",
+    .summary = "keep an asset: gc never collects it",
+    .examples =
+        "sabath keep deepcam_mini\n"
+        "sabath keep sha256:5f0c...            one version of an asset, by its root\n"
+        "sabath keep                           what is kept",
+    .details =
+        "The version that the store holds now is kept; another one, fetched later, is kept if it is said again. "
+        "`sabath unkeep` lets it go. Which bytes a recipe means is another matter: `sabath catalogue pin` writes that.",
+    .declare = cmd_keep::declare,
 };
 
 }  // namespace sabath::cli

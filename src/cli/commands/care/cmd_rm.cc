@@ -1,14 +1,13 @@
 #include <fmt/format.h>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/text.h"
+#include "cli/described.h"
 #include "cli/show/age.h"
 #include "cli/verbs.h"
 #include "sabath/path.h"
 #include "sabath/removal.h"
-#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
@@ -58,15 +57,13 @@ int run(Context& context, RemovalRequest& request) {
       record.assets.push_back(std::move(gone));
     }
   }
-  if (context.presentation.json) context.out.record(json_of(record));
+  if (context.presentation.json) context.out.record_text(to_json(record));
   return record.exit;
 }
 
 Action declare(OptionSet& set) {
   const auto request = std::make_shared<RemovalRequest>();
-  set.arguments("NAME", request->names, true, "an asset of the store, or its root as sha256:<hex>");
-  set.flag("--now", request->now, "delete what no source can restore, too: nothing to take back");
-  set.flag("--forget", request->forget, "also free the name that `sabath adopt` or `sabath import` made known");
+  declare_fields(set, *request);
   return [request](Context& context) { return run(context, *request); };
 }
 
@@ -74,20 +71,22 @@ Action declare(OptionSet& set) {
 }  // namespace
 
 constexpr Verb rm_verb{
-    "rm",
-    "free the room of an asset",
-    "sabath rm mnist                       its content; its recipe stays, and `sabath fetch` brings it again\n"
-    "sabath du mnist                       what that would free\n"
-    "sabath rm --forget climate            also the name that `sabath adopt` made known",
-    "What other assets need stays, and so do recipes. A kept asset is refused until `sabath unkeep` lets it go, and "
-    "one that your fetch, stage or run uses until that has ended. Of a shared store your own view and name go at once; "
-    "what other members use stays, and it is said whose use that is, and until when it counts. What a source can bring "
-    "again is deleted at once; what "
-    "no source can restore (a local copy, a bundle, a file:// source) goes to the trash for a day, unless --now says "
-    "otherwise. The files of `sabath adopt` are not touched: they are the user's. Parts that --sample or --select "
-    "fetched go with the asset, also where they are all of it that is here.",
-    true,
-    cmd_rm::declare,
+    .name = "rm",
+    .summary = "free the room of an asset",
+    .examples =
+        "sabath rm mnist                       its content; its recipe stays, and `sabath fetch` brings it again\n"
+        "sabath du mnist                       what that would free\n"
+        "sabath rm --forget climate            also the name that `sabath adopt` made known",
+    .details =
+        "What other assets need stays, and so do recipes. A kept asset is refused until `sabath unkeep` lets it go, "
+        "and one that your fetch, stage or run uses until that has ended. Of a shared store your own view and name go "
+        "at once; what other members use stays, and it is said whose use that is, and until when it counts. What a "
+        "source can bring again is deleted at once; what no source can restore (a local copy, a bundle, a file:// "
+        "source) goes to the trash for a day, unless --now says otherwise. The files of `sabath adopt` are not "
+        "touched: they are the user's. Parts that --sample or --select fetched go with the asset, also where they are "
+        "all of it that is here.",
+    .keeps_state = true,
+    .declare = cmd_rm::declare,
 };
 
 }  // namespace sabath::cli

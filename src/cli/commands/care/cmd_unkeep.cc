@@ -1,10 +1,9 @@
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "cli/described.h"
 #include "cli/verbs.h"
 #include "sabath/keeping.h"
 #include "sabath/path.h"
-#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
@@ -21,13 +20,13 @@ int run(Context& context, const UnkeepRequest& request) {
       record.unkept.push_back(std::move(gone));
     }
   }
-  if (context.presentation.json) context.out.record(json_of(record));
+  if (context.presentation.json) context.out.record_text(to_json(record));
   return record.exit;
 }
 
 Action declare(OptionSet& set) {
   const auto request = std::make_shared<UnkeepRequest>();
-  set.arguments("NAME", request->names, true, "as it was kept, or its root as sha256:<hex>");
+  declare_fields(set, *request);
   return [request](Context& context) { return run(context, *request); };
 }
 
@@ -35,13 +34,13 @@ Action declare(OptionSet& set) {
 }  // namespace
 
 constexpr Verb unkeep_verb{
-    "unkeep",
-    "let a kept asset go when room is needed",
-    "sabath unkeep deepcam_mini\n"
-    "sabath unkeep sha256:5f0c...",
-    "Nothing is deleted: `sabath gc` may take it from now on.",
-    false,
-    cmd_unkeep::declare,
+    .name = "unkeep",
+    .summary = "let a kept asset go when room is needed",
+    .examples =
+        "sabath unkeep deepcam_mini\n"
+        "sabath unkeep sha256:5f0c...",
+    .details = "Nothing is deleted: `sabath gc` may take it from now on.",
+    .declare = cmd_unkeep::declare,
 };
 
 }  // namespace sabath::cli

@@ -1,15 +1,13 @@
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/counted.h"
 #include "base/text.h"
-#include "cli/show/age.h"
+#include "cli/described.h"
 #include "cli/show/render.h"
 #include "cli/verbs.h"
 #include "sabath/path.h"
 #include "sabath/verification.h"
-#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
@@ -17,8 +15,6 @@ namespace cmd_verify {
 
 struct Options {
   VerificationRequest request;
-  std::optional<std::uint64_t> threads, rate_limit;
-  std::optional<std::string> within;
   bool alone = false;  // seen before the line is parsed: cli/ranks.h
 };
 
@@ -44,8 +40,8 @@ void tell(const Context& context, const VerifiedAsset& asset) {
     result = fmt::format("{}, {} missing", counted(chunks, "bad chunk"), counted(asset.missing, "file"));
     if (asset.repaired.empty())
       context.say(
-          fmt::format("hint: bad content was put aside; sabath verify --repair, or sabath fetch {}, gets again "
-                      "what lacks",
+          fmt::format("hint: bad content was put aside; sabath verify --repair, or sabath fetch {}, gets the "
+                      "missing files again",
                       name.empty() ? "NAME" : name));
   }
   if (asset.remembered > 0)
@@ -69,9 +65,6 @@ void tell(const Context& context, const VerifiedAsset& asset) {
 
 int run(Context& context, Options& options) {
   VerificationRequest& request = options.request;
-  request.threads = static_cast<unsigned>(options.threads.value_or(0));
-  request.limit_rate = options.rate_limit.value_or(0);
-  request.within = parse_age(options.within, "--within");
   Session session(context.configuration.session, context.ranks);
   VerificationRecord record;
   // One by one: the findings of one asset are printed, even if the next cannot be read.
@@ -86,21 +79,14 @@ int run(Context& context, Options& options) {
     request.names = {name};
     verify_next();
   }
-  if (context.presentation.json) context.out.record(json_of(record));
+  if (context.presentation.json) context.out.record_text(to_json(record));
   return record.exit;
 }
 
 Action declare(OptionSet& set) {
   const auto options = std::make_shared<Options>();
-  set.arguments("NAME", options->request.names, false, "an asset; none: everything in the store");
-  set.count("-j,--threads", "N", 1024, options->threads, "threads that read and hash (default: one a core)");
-  set.flag("--quick", options->request.quick,
-           "compare XXH3 where an earlier verify left one: as many bytes read, less computed");
-  set.option("--within", "TIME", options->within,
-             "do not read again what was read and right within this time, e.g. 7d: an interrupted verify goes on");
-  set.size("--limit-rate", "RATE", options->rate_limit, "bytes a second at most, e.g. 200M");
+  declare_fields(set, options->request);
   set.flag("--alone", options->alone, "under mpirun: this process by itself, not one of the ranks");
-  set.flag("--repair", options->request.repair, "fetch again what is bad or missing: of a large file, its bad chunks");
   return [options](Context& context) { return run(context, *options); };
 }
 
@@ -108,23 +94,24 @@ Action declare(OptionSet& set) {
 }  // namespace
 
 constexpr Verb verify_verb{
-    "verify",
-    "read stored content again and compare every hash",
-    "sabath verify                    the whole store\n"
-    "sabath verify mnist              one asset\n"
-    "sabath verify --quick            a look that costs little more than reading\n"
-    "sabath verify --within 7d --limit-rate 200M   a bit each night\n"
-    "sabath verify --repair           and fetch again what is bad\n"
-    "mpirun sabath verify             each rank reads its part of the store\n"
-    "sabath verify --json | jq '.assets[].bad'",
-    "Every bad chunk is named with its file, its number and its byte offset, and its object is put aside so that "
-    "nothing reads it; --repair, or fetch, gets it again. Every byte is read, unless --within says otherwise. Exit "
-    "code "
-    "0 when all is right, or was put right by --repair; 7 when content is bad, 8 when a part is missing, 9 when all "
-    "is.",
-    true,
-    cmd_verify::declare,
-    true,
+    .name = "verify",
+    .summary = "read stored content again and compare every hash",
+    .examples =
+        "sabath verify                    the whole store\n"
+        "sabath verify mnist              one asset\n"
+        "sabath verify --quick            a look that costs little more than reading\n"
+        "sabath verify --within 7d --limit-rate 200M   a bit each night\n"
+        "sabath verify --repair           and fetch again what is bad\n"
+        "mpirun sabath verify             each rank reads its part of the store\n"
+        "sabath verify --json | jq '.assets[].bad'",
+    .details =
+        "Every bad chunk is named with its file, its number and its byte offset, and its object is put aside so that "
+        "nothing reads it; --repair, or fetch, gets it again. Every byte is read, unless --within says otherwise. Exit "
+        "code 0 when all is right, or was put right by --repair; 7 when content is bad, 8 when a part is missing, 9 "
+        "when all is.",
+    .keeps_state = true,
+    .declare = cmd_verify::declare,
+    .by_ranks = true,
 };
 
 }  // namespace sabath::cli

@@ -1,21 +1,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <nlohmann/json.hpp>
-
+#include "cli/described.h"
 #include "cli/verbs.h"
 #include "sabath/error.h"
 #include "sabath/want.h"
-#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
 namespace cmd_want {
-
-struct Options {
-  std::vector<std::string> names;
-  std::string output;
-};
 
 // A terminal is spared the bytes of a list.
 void print_list(Context& context, const std::string& list) {
@@ -25,31 +18,31 @@ void print_list(Context& context, const std::string& list) {
   context.out.print(list);
 }
 
-int run(Context& context, const Options& options) {
-  const bool standard = options.output == "-";
+int run(Context& context, WantRequest request) {
+  const std::string output = request.file.string();
+  const bool standard = output == "-";
+  if (standard) request.file.clear();
   Session session(context.configuration.session);
   NoEvents unheard;
-  const WantRecord record = want(session, {options.names, standard ? "" : options.output}, unheard, context.stop);
+  const WantRecord record = want(session, request, unheard, context.stop);
   if (standard) {
     print_list(context, record.list);
   } else if (context.presentation.json) {
-    context.out.record(json_of(record));
+    context.out.record_text(to_json(record));
   }
-  context.say(
-      record.missing
-          ? fmt::format("{} pieces are missing; take {} to a machine that has them: sabath export --want",
-                        record.pieces, options.output)
-          : fmt::format("not all manifests are here, so {} says what is: {} pieces", options.output, record.pieces));
+  context.say(record.missing
+                  ? fmt::format("{} pieces are missing; take {} to a machine that has them: sabath export --want",
+                                record.pieces, output)
+                  : fmt::format("not all manifests are here, so {} says what is: {} pieces", output, record.pieces));
   return record.exit;
 }
 
 Action declare(OptionSet& set) {
-  const auto options = std::make_shared<Options>();
-  set.arguments("NAME", options->names, true, "an asset, or its root as sha256:<hex>");
-  set.option("-o,--output", "FILE", options->output, "the want-list to write, - for standard output");
-  return [options](Context& context) {
-    if (options->output.empty()) throw Error(FailureKind::usage, "where the want-list goes is not said", "-o FILE");
-    return run(context, *options);
+  const auto request = std::make_shared<WantRequest>();
+  declare_fields(set, *request);
+  return [request](Context& context) {
+    if (request->file.empty()) throw Error(FailureKind::usage, "where the want-list goes is not said", "-o FILE");
+    return run(context, *request);
   };
 }
 
@@ -57,16 +50,16 @@ Action declare(OptionSet& set) {
 }  // namespace
 
 constexpr Verb want_verb{
-    "want",
-    "say what this store lacks of an asset, for `sabath export` elsewhere",
-    "sabath want climate -o climate.want             here, without a network\n"
-    "sabath export --want climate.want -o climate.tar   there\n"
-    "sabath import climate.tar                       here again",
-    "Where the manifest of an asset is here, the list names the chunks that are missing; else it names what the store "
-    "has, "
-    "so that only the rest is sent. 16 bytes for each chunk of 4 MiB and each smaller file.",
-    false,
-    cmd_want::declare,
+    .name = "want",
+    .summary = "say what this store lacks of an asset, for `sabath export` elsewhere",
+    .examples =
+        "sabath want climate -o climate.want             here, without a network\n"
+        "sabath export --want climate.want -o climate.tar   there\n"
+        "sabath import climate.tar                       here again",
+    .details =
+        "Where the manifest of an asset is here, the list names the chunks that are missing; else it names what the "
+        "store has, so that only the rest is sent. 16 bytes for each chunk of 4 MiB and each smaller file.",
+    .declare = cmd_want::declare,
 };
 
 }  // namespace sabath::cli

@@ -2,20 +2,19 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 
+#include "cli/described.h"
 #include "cli/verbs.h"
 #include "sabath/error.h"
 #include "sabath/fair.h"
 #include "sabath/path.h"
-#include "verbs/catalogues/catalogue_records.h"
 
 namespace sabath::cli {
 namespace {
 namespace cmd_fair {
 
 struct Options {
-  std::vector<std::string> names;
+  FairRequest request;
   bool all = false;
 };
 
@@ -48,13 +47,13 @@ std::string table_of(const std::vector<FairAsset>& assets) {
 }
 
 int run(Context& context, const Options& options) {
-  if (options.names.empty() != options.all)
+  if (options.request.names.empty() != options.all)
     throw Error(FailureKind::usage, "what to ask about is not said", "name assets, or say --all");
   Session session(context.configuration.session);
   NoEvents unheard;
-  const FairRecord record = fair(session, {options.names}, unheard, context.stop);
+  const FairRecord record = fair(session, options.request, unheard, context.stop);
   if (context.presentation.json) {
-    context.out.record(json_of(record));
+    context.out.record_text(to_json(record));
   } else if (options.all && !record.assets.empty()) {
     context.out.print(table_of(record.assets));
   } else {
@@ -65,7 +64,7 @@ int run(Context& context, const Options& options) {
 
 Action declare(OptionSet& set) {
   const auto options = std::make_shared<Options>();
-  set.arguments("NAME", options->names, false, "an asset, or a recipe file");
+  declare_fields(set, options->request);
   set.flag("--all", options->all, "every asset, as a table");
   return [options](Context& context) { return run(context, *options); };
 }
@@ -74,18 +73,17 @@ Action declare(OptionSet& set) {
 }  // namespace
 
 constexpr Verb fair_verb{
-    "fair",
-    "how findable, accessible, interoperable and reusable an asset is",
-    "sabath fair cosmoflow      F1 to R3: yes, part or no, by what, and what would mend it\n"
-    "sabath fair --all          a table; no source is asked",
-    "Answers are tried: the identifier is looked up, the sources are asked whether they have the files, the document "
-    "is "
-    "read back. With --offline, and in the table, no source is asked, and the answer says so. docs/fair.md has the "
-    "rules.",
-    false,
-    cmd_fair::declare,
-    false,
-    true,
+    .name = "fair",
+    .summary = "how findable, accessible, interoperable and reusable an asset is",
+    .examples =
+        "sabath fair cosmoflow      F1 to R3: yes, part or no, by what, and what would mend it\n"
+        "sabath fair --all          a table; no source is asked",
+    .details =
+        "Answers are tried: the identifier is looked up, the sources are asked whether they have the files, the "
+        "document is read back. With --offline, and in the table, no source is asked, and the answer says so. "
+        "docs/fair.md has the rules.",
+    .declare = cmd_fair::declare,
+    .once = true,
 };
 
 }  // namespace sabath::cli

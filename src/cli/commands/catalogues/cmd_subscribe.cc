@@ -2,13 +2,12 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "base/counted.h"
+#include "cli/described.h"
 #include "cli/verbs.h"
 #include "sabath/catalogues.h"
 #include "sabath/path.h"
-#include "verbs/catalogues/catalogue_records.h"
 
 namespace sabath::cli {
 namespace {
@@ -27,7 +26,7 @@ int told(const Context& context, const SubscriptionsRecord& record) {
     for (const std::string& line : change.left_out) context.say(fmt::format("left out: {}", printable(line, 1000)));
   }
   if (context.presentation.json) {
-    context.out.record(json_of(record));
+    context.out.record_text(to_json(record));
     return record.exit;
   }
   for (const SubscriptionChange& change : record.catalogues) {
@@ -40,38 +39,25 @@ int told(const Context& context, const SubscriptionsRecord& record) {
   return record.exit;
 }
 
-Action declare_subscribe(OptionSet& set) {
-  const auto request = std::make_shared<SubscribeRequest>();
-  set.argument("URL", request->url, "a git repository, or an exported catalogue");
-  set.option("--as", "NAME", request->name, "the prefix of its assets (default: by the URL)");
-  set.option("--at", "VERSION", request->at, "a commit, or the index's sha256:<hex>: updates stay there");
+template <auto function>
+Action declare_change(OptionSet& set) {
+  const auto request = std::make_shared<typename VerbFunction<decltype(function)>::Request>();
+  declare_fields(set, *request);
   return [request](Context& context) {
     Session session(context.configuration.session);
     NoEvents unheard;
-    return told(context, subscribe(session, *request, unheard, context.stop));
-  };
-}
-
-Action declare_update(OptionSet& set) {
-  const auto request = std::make_shared<UpdateCatalogueRequest>();
-  set.arguments("NAME", request->names, false, "catalogues (default: all)");
-  set.option("--at", "VERSION", request->at, "a commit, or the index's sha256:<hex>");
-  set.flag("-n,--dry-run", request->dry_run, "say what would change");
-  return [request](Context& context) {
-    Session session(context.configuration.session);
-    NoEvents unheard;
-    return told(context, update_catalogues(session, *request, unheard, context.stop));
+    return told(context, function(session, *request, unheard, context.stop));
   };
 }
 
 Action declare_unsubscribe(OptionSet& set) {
   const auto request = std::make_shared<UnsubscribeRequest>();
-  set.argument("NAME", request->name, "a catalogue");
+  declare_fields(set, *request);
   return [request](Context& context) {
     Session session(context.configuration.session);
     NoEvents unheard;
     const SubscriptionsRecord record = unsubscribe(session, *request, unheard, context.stop);
-    if (context.presentation.json) context.out.record(json_of(record));
+    if (context.presentation.json) context.out.record_text(to_json(record));
     context.say(fmt::format("{} is not searched any more; what was fetched stays", request->name));
     return record.exit;
   };
@@ -80,7 +66,8 @@ Action declare_unsubscribe(OptionSet& set) {
 Action declare_list(OptionSet&) {
   return [](Context& context) {
     Session session(context.configuration.session);
-    const SubscriptionsRecord record = subscriptions(session);
+    NoEvents unheard;
+    const SubscriptionsRecord record = subscriptions(session, {}, unheard, context.stop);
     if (record.catalogues.empty()) context.say("no catalogue is subscribed");
     return told(context, record);
   };
@@ -90,43 +77,41 @@ Action declare_list(OptionSet&) {
 }  // namespace
 
 constexpr Verb catalogue_subscribe_verb{
-    "catalogue subscribe",
-    "search a catalogue of others, too",
-    "sabath catalogue subscribe https://git.example.org/lab.git\n"
-    "sabath catalogue subscribe https://lab.example.org/sets/index.json --as lab\n"
-    "sabath fetch lab/cosmoflow",
-    "Its recipes are copied, and stay as they are until `sabath catalogue update`. They are called NAME/ASSET; ASSET "
-    "alone means one of them only where nothing else has the name. Their code is asked about, always.",
-    false,
-    cmd_subscribe::declare_subscribe,
+    .name = "catalogue subscribe",
+    .summary = "search a catalogue of others, too",
+    .examples =
+        "sabath catalogue subscribe https://git.example.org/lab.git\n"
+        "sabath catalogue subscribe https://lab.example.org/sets/index.json --as lab\n"
+        "sabath fetch lab/cosmoflow",
+    .details =
+        "Its recipes are copied, and stay as they are until `sabath catalogue update`. They are called NAME/ASSET; "
+        "ASSET alone means one of them only where nothing else has the name. Their code is asked about, always.",
+    .declare = cmd_subscribe::declare_change<subscribe>,
 };
 
 constexpr Verb catalogue_update_verb{
-    "catalogue update",
-    "get the recipes of subscribed catalogues anew",
-    "sabath catalogue update            all of them\n"
-    "sabath catalogue update lab -n     what would change",
-    "A catalogue that was subscribed with --at stays there, unless --at names another version.",
-    false,
-    cmd_subscribe::declare_update,
+    .name = "catalogue update",
+    .summary = "get the recipes of subscribed catalogues anew",
+    .examples =
+        "sabath catalogue update            all of them\n"
+        "sabath catalogue update lab -n     what would change",
+    .details = "A catalogue that was subscribed with --at stays there, unless --at names another version.",
+    .declare = cmd_subscribe::declare_change<update_catalogues>,
 };
 
 constexpr Verb catalogue_unsubscribe_verb{
-    "catalogue unsubscribe",
-    "leave a catalogue out of searches",
-    "sabath catalogue unsubscribe lab",
-    "What was fetched by its recipes stays in the store.",
-    false,
-    cmd_subscribe::declare_unsubscribe,
+    .name = "catalogue unsubscribe",
+    .summary = "leave a catalogue out of searches",
+    .examples = "sabath catalogue unsubscribe lab",
+    .details = "What was fetched by its recipes stays in the store.",
+    .declare = cmd_subscribe::declare_unsubscribe,
 };
 
 constexpr Verb catalogue_list_verb{
-    "catalogue list",
-    "show the subscribed catalogues",
-    "sabath catalogue list              name, recipes, version, URL",
-    "",
-    false,
-    cmd_subscribe::declare_list,
+    .name = "catalogue list",
+    .summary = "show the subscribed catalogues",
+    .examples = "sabath catalogue list              name, recipes, version, URL",
+    .declare = cmd_subscribe::declare_list,
 };
 
 }  // namespace sabath::cli

@@ -1,22 +1,18 @@
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <fmt/ranges.h>
 
 #include "base/counted.h"
 #include "base/text.h"
+#include "cli/described.h"
 #include "cli/verbs.h"
 #include "sabath/hdf5.h"
 #include "sabath/path.h"
-#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
 namespace cmd_hdf5_inspect {
 
 using Extents = std::vector<std::optional<std::uint64_t>>;
-
-struct Options {
-  std::string file;
-};
 
 std::string tuple(const Extents& extents) {
   std::string text;
@@ -72,7 +68,7 @@ std::string attribute_text(const Hdf5Attribute& attribute) {
                      is_list ? " " + tuple(*attribute.shape) : "", attribute.value, attribute.cut ? " ..." : "");
 }
 
-void print_text(Context& context, const Hdf5InspectRecord& record) {
+void print(Context& context, const Hdf5InspectRecord& record) {
   for (const Hdf5Object& object : record.objects) {
     context.out.print(printable(fmt::format("{}  {}", object.path, object_text(object)), 8192) + "\n");
     for (const Hdf5Attribute& attribute : object.attributes)
@@ -84,37 +80,20 @@ void print_text(Context& context, const Hdf5InspectRecord& record) {
     context.out.print(fmt::format("and {}\n", counted(hidden, "more object")));
 }
 
-int run(Context& context, const Options& options) {
-  Session session(context.configuration.session);
-  NoEvents unheard;
-  const Hdf5InspectRecord record = hdf5_inspect(session, {options.file}, unheard, context.stop);
-  if (context.presentation.json)
-    context.out.record(json_of(record));
-  else
-    print_text(context, record);
-  return record.exit;
-}
-
-Action declare(OptionSet& set) {
-  const auto options = std::make_shared<Options>();
-  set.argument("FILE", options->file, "an HDF5 file");
-  return [options](Context& context) { return run(context, *options); };
-}
-
 }  // namespace cmd_hdf5_inspect
 }  // namespace
 
 constexpr Verb hdf5_inspect_verb{
-    "hdf5 inspect",
-    "show what is in an HDF5 file",
-    "sabath hdf5 inspect univ.hdf5          groups, datasets, types, chunks, filters, attributes\n"
-    "sabath hdf5 inspect univ.hdf5 --json | jq '.objects[] | select(.kind == \"dataset\") | .path'",
-    "Metadata and attributes are read, data are not. Links are shown; nothing outside FILE is opened: no external "
-    "link, no "
-    "external or virtual data. The file may be hostile: it is read by a process of its own with bounds on memory and "
-    "time. Exit code 12 if it is damaged or no HDF5 file, 7 if it is cut off.",
-    false,
-    cmd_hdf5_inspect::declare,
+    .name = "hdf5 inspect",
+    .summary = "show what is in an HDF5 file",
+    .examples =
+        "sabath hdf5 inspect univ.hdf5          groups, datasets, types, chunks, filters, attributes\n"
+        "sabath hdf5 inspect univ.hdf5 --json | jq '.objects[] | select(.kind == \"dataset\") | .path'",
+    .details =
+        "Metadata and attributes are read, data are not. Links are shown; nothing outside FILE is opened: no external "
+        "link, no external or virtual data. The file may be hostile: it is read by a process of its own with bounds on "
+        "memory and time. Exit code 12 if it is damaged or no HDF5 file, 7 if it is cut off.",
+    .declare = declare<hdf5_inspect, cmd_hdf5_inspect::print>,
 };
 
 }  // namespace sabath::cli

@@ -1,20 +1,16 @@
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <fmt/ranges.h>
 
 #include "base/counted.h"
 #include "base/text.h"
+#include "cli/described.h"
 #include "cli/verbs.h"
 #include "sabath/inspect.h"
 #include "sabath/path.h"
-#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
 namespace cmd_inspect {
-
-struct Options {
-  std::string file;
-};
 
 constexpr std::size_t line_bytes_max = 8192;
 
@@ -80,7 +76,7 @@ class Lines {
   Context& context_;
 };
 
-void print_text(Context& context, const InspectRecord& record) {
+void print(Context& context, const InspectRecord& record) {
   Lines lines(context);
   lines.add(fmt::format("{}: {}{}, {}", record.file.string(),
                         record.format == "unknown" ? "of a format that is not known" : record.format,
@@ -95,37 +91,21 @@ void print_text(Context& context, const InspectRecord& record) {
   if (record.format == "hdf5") context.say("sabath hdf5 inspect shows what is in it");
 }
 
-int run(Context& context, const Options& options) {
-  Session session(context.configuration.session);
-  NoEvents unheard;
-  const InspectRecord record = inspect(session, {options.file}, unheard, context.stop);
-  if (context.presentation.json)
-    context.out.record(json_of(record));
-  else
-    print_text(context, record);
-  return record.exit;
-}
-
-Action declare(OptionSet& set) {
-  const auto options = std::make_shared<Options>();
-  set.argument("FILE", options->file, "a data file");
-  return [options](Context& context) { return run(context, *options); };
-}
-
 }  // namespace cmd_inspect
 }  // namespace
 
 constexpr Verb inspect_verb{
-    "inspect",
-    "show what is in a data file, and what loading it would run",
-    "sabath inspect model.onnx           versions, inputs, outputs, operators\n"
-    "sabath inspect weights.pth          what its pickle imports\n"
-    "sabath inspect train.tfrecord       records, features; every checksum is checked",
-    "By content: npy, npz, TFRecord (also in gzip), safetensors, ONNX, and pickles by themselves, in archives of torch "
-    "and Keras, and in arrays of objects. Nothing is loaded, no file beside FILE is opened. Exit code 12 if it is "
-    "damaged, 7 if it is cut off. docs/formats.md.",
-    false,
-    cmd_inspect::declare,
+    .name = "inspect",
+    .summary = "show what is in a data file, and what loading it would run",
+    .examples =
+        "sabath inspect model.onnx           versions, inputs, outputs, operators\n"
+        "sabath inspect weights.pth          what its pickle imports\n"
+        "sabath inspect train.tfrecord       records, features; every checksum is checked",
+    .details =
+        "By content: npy, npz, TFRecord (also in gzip), safetensors, ONNX, and pickles by themselves, in archives of "
+        "torch and Keras, and in arrays of objects. Nothing is loaded, no file beside FILE is opened. Exit code 12 if "
+        "it is damaged, 7 if it is cut off. docs/formats.md.",
+    .declare = declare<inspect, cmd_inspect::print>,
 };
 
 }  // namespace sabath::cli

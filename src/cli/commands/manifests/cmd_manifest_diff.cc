@@ -3,19 +3,15 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "cli/described.h"
 #include "cli/verbs.h"
 #include "sabath/manifests.h"
 #include "sabath/path.h"
-#include "verbs/records.h"
+#include "verbs/manifests/manifest_fields.h"
 
 namespace sabath::cli {
 namespace {
 namespace cmd_manifest_diff {
-
-struct Options {
-  std::string before, after;
-  bool exit_code = false;
-};
 
 std::string line_of(const ManifestDifference& difference) {
   const auto& [kind, before, after] = difference;
@@ -29,50 +25,44 @@ std::string line_of(const ManifestDifference& difference) {
   return line;
 }
 
-int run(Context& context, const Options& options) {
+int run(Context& context, ManifestDiffRequest request) {
   const bool json = context.presentation.json;
   std::uint64_t count = 0;
   LongRecord text(context.out);
-  const auto on_difference = [&](const ManifestDiffRecord& head, const ManifestDifference& difference) {
+  request.on_difference = [&](const ManifestDiffRecord& head, const ManifestDifference& difference) {
     ++count;
     if (json)
-      text.add(json_of(head), json_of(difference));
+      text.add(record_json(head), element_json(difference));
     else
       context.out.print(line_of(difference) + "\n");
   };
   Session session(context.configuration.session);
   NoEvents unheard;
-  const ManifestDiffRecord record = diff_manifests(session,
-                                                   {.before = options.before,
-                                                    .after = options.after,
-                                                    .exit_code = options.exit_code,
-                                                    .on_difference = on_difference},
-                                                   unheard, context.stop);
-  if (json) text.end(json_of(record));
+  const ManifestDiffRecord record = diff_manifests(session, request, unheard, context.stop);
+  if (json) text.end(record_json(record));
   if (!json) context.say(count == 0 ? "the same" : fmt::format("{} differences", count));
   return record.exit;
 }
 
 Action declare(OptionSet& set) {
-  const auto options = std::make_shared<Options>();
-  set.argument("BEFORE", options->before, "a manifest file, an asset in the store, or sha256:HEX");
-  set.argument("AFTER", options->after, "the other one");
-  set.flag("--exit-code", options->exit_code, "end with 7 when they differ");
-  return [options](Context& context) { return run(context, *options); };
+  const auto request = std::make_shared<ManifestDiffRequest>();
+  declare_fields(set, *request);
+  return [request](Context& context) { return run(context, *request); };
 }
 
 }  // namespace cmd_manifest_diff
 }  // namespace
 
 constexpr Verb manifest_diff_verb{
-    "manifest diff",
-    "print what differs between two manifests",
-    "sabath manifest diff old.manifest new.manifest\n"
-    "sabath manifest diff mnist mine.manifest --exit-code",
-    "+ added, - removed, ~ changed. Equal sub-trees are not read, so one change among a million files is found at "
-    "once.",
-    false,
-    cmd_manifest_diff::declare,
+    .name = "manifest diff",
+    .summary = "print what differs between two manifests",
+    .examples =
+        "sabath manifest diff old.manifest new.manifest\n"
+        "sabath manifest diff mnist mine.manifest --exit-code",
+    .details =
+        "+ added, - removed, ~ changed. Equal sub-trees are not read, so one change among a million files is found at "
+        "once.",
+    .declare = cmd_manifest_diff::declare,
 };
 
 }  // namespace sabath::cli

@@ -2,19 +2,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/described.h"
 #include "cli/verbs.h"
 #include "sabath/manifests.h"
 #include "sabath/path.h"
-#include "verbs/records.h"
+#include "verbs/manifests/manifest_fields.h"
 
 namespace sabath::cli {
 namespace {
 namespace cmd_manifest_show {
-
-struct Options {
-  std::string manifest;
-  bool chunks = false;
-};
 
 std::string line_of(const ManifestEntry& entry) {  // "f      1234  <64 hex>  path"
   const std::string path = printable(entry.path, 4096);
@@ -55,40 +51,38 @@ class Listing {
   bool begun_ = false;
 };
 
-int run(Context& context, const Options& options) {
+int run(Context& context, ManifestShowRequest request) {
   const bool json = context.presentation.json;
   Listing listing(context.out);
   LongRecord text(context.out);
-  const auto on_entry = [&](const ManifestShowRecord& head, const ManifestEntry& entry) {
-    json ? text.add(json_of(head), json_of(entry)) : listing.add(head, entry);
+  request.on_entry = [&](const ManifestShowRecord& head, const ManifestEntry& entry) {
+    json ? text.add(record_json(head), element_json(entry)) : listing.add(head, entry);
   };
   Session session(context.configuration.session);
   NoEvents unheard;
-  const ManifestShowRecord record = show_manifest(
-      session, {.manifest = options.manifest, .chunks = options.chunks, .on_entry = on_entry}, unheard, context.stop);
-  json ? text.end(json_of(record)) : listing.begin(record);
+  const ManifestShowRecord record = show_manifest(session, request, unheard, context.stop);
+  json ? text.end(record_json(record)) : listing.begin(record);
   return record.exit;
 }
 
 Action declare(OptionSet& set) {
-  const auto options = std::make_shared<Options>();
-  set.argument("MANIFEST", options->manifest, "a manifest file, an asset in the store, or sha256:HEX of the store");
-  set.flag("--chunks", options->chunks, "also the byte offset and hash of each chunk");
-  return [options](Context& context) { return run(context, *options); };
+  const auto request = std::make_shared<ManifestShowRequest>();
+  declare_fields(set, *request);
+  return [request](Context& context) { return run(context, *request); };
 }
 
 }  // namespace cmd_manifest_show
 }  // namespace
 
 constexpr Verb manifest_show_verb{
-    "manifest show",
-    "print what a manifest names",
-    "sabath manifest show data.manifest\n"
-    "sabath manifest show mnist --chunks\n"
-    "sabath manifest show sha256:<root> --json",
-    "A line has the type (f file, x executable, d directory, l symlink), the size, the digest and the path.",
-    false,
-    cmd_manifest_show::declare,
+    .name = "manifest show",
+    .summary = "print what a manifest names",
+    .examples =
+        "sabath manifest show data.manifest\n"
+        "sabath manifest show mnist --chunks\n"
+        "sabath manifest show sha256:<root> --json",
+    .details = "A line has the type (f file, x executable, d directory, l symlink), the size, the digest and the path.",
+    .declare = cmd_manifest_show::declare,
 };
 
 }  // namespace sabath::cli

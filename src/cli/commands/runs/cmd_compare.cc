@@ -1,29 +1,17 @@
 #include <fmt/format.h>
 
-#include <cmath>
-#include <memory>
-#include <nlohmann/json.hpp>
-
-#include "base/number.h"
+#include "cli/described.h"
 #include "cli/verbs.h"
 #include "report/text_report.h"
 #include "report/text_table.h"
 #include "sabath/compare.h"
-#include "sabath/error.h"
 #include "sabath/path.h"
-#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
 namespace cmd_compare {
 
 using Sameness = RunComparison::Sameness;
-
-struct Options {
-  std::string a, b, tolerance = "0.01";
-  std::vector<std::string> metrics, patterns;
-  bool exit_code = false;
-};
 
 std::string word(Sameness sameness, std::string_view what) {
   if (sameness == Sameness::unknown) return fmt::format("{} not known", what);
@@ -83,55 +71,25 @@ std::string metrics_text(const CompareRecord& record) {
   return text;
 }
 
-double parse_tolerance(const std::string& text) {
-  const auto number = try_number(text);
-  if (!number || !(*number >= 0) || !std::isfinite(*number)) {
-    throw Error(FailureKind::usage, fmt::format("the tolerance cannot be '{}'", printable(text)),
-                "give a relative difference such as 0.01");
-  }
-  return *number;
-}
-
-int run(Context& context, const Options& options) {
-  CompareRequest request{options.a,       options.b,        parse_tolerance(options.tolerance),
-                         options.metrics, options.patterns, options.exit_code};
-  Session session(context.configuration.session, context.ranks);
-  const CompareRecord record = compare(session, request, *context.make_progress(), context.stop);
-  if (context.presentation.json) {
-    context.out.record(json_of(record));
-  } else {
-    context.out.print(verdict_line(record.found) + "\n" + facts_text(record.found) + metrics_text(record));
-  }
-  return record.exit;
-}
-
-Action declare(OptionSet& set) {
-  const auto options = std::make_shared<Options>();
-  set.argument("A", options->a, "a run's directory or a log");
-  set.argument("B", options->b, "the other one");
-  set.option("--tolerance", "RATIO", options->tolerance, "relative difference that counts as none (default: 0.01)");
-  set.option("--metric", "NAME", options->metrics, "compare this one (default: all but times)");
-  set.option("--pattern", "REGEX", options->patterns, "read lines that match, by named groups (RE2)");
-  set.flag("--exit-code", options->exit_code, "end with 7 when a metric differs by more than the tolerance");
-  return [options](Context& context) { return run(context, *options); };
+void print(Context& context, const CompareRecord& record) {
+  context.out.print(verdict_line(record.found) + "\n" + facts_text(record.found) + metrics_text(record));
 }
 
 }  // namespace cmd_compare
 }  // namespace
 
 constexpr Verb compare_verb{
-    "compare",
-    "say what differs between two runs: data, code, environment, results",
-    "sabath compare run_a run_b\n"
-    "sabath compare run_a published.log --metric val_mae --tolerance 0.02 --exit-code",
-    "The data are the same if the manifest roots of all assets are; the code, if the recipe's digest and the source's "
-    "commit are. Results are compared epoch by epoch: |a - b| / max(|a|, |b|). A log that counts epochs from 0 is "
-    "matched "
-    "with one that counts from 1 by their order.",
-    false,
-    cmd_compare::declare,
-    false,
-    true,
+    .name = "compare",
+    .summary = "say what differs between two runs: data, code, environment, results",
+    .examples =
+        "sabath compare run_a run_b\n"
+        "sabath compare run_a published.log --metric val_mae --tolerance 0.02 --exit-code",
+    .details =
+        "The data are the same if the manifest roots of all assets are; the code, if the recipe's digest and the "
+        "source's commit are. Results are compared epoch by epoch: |a - b| / max(|a|, |b|). A log that counts epochs "
+        "from 0 is matched with one that counts from 1 by their order.",
+    .declare = declare<compare, cmd_compare::print>,
+    .once = true,
 };
 
 }  // namespace sabath::cli

@@ -1,30 +1,25 @@
 #include <fmt/format.h>
 
-#include <charconv>
-#include <nlohmann/json.hpp>
-#include <system_error>
+#include <memory>
 
 #include "base/counted.h"
-#include "cli/show/age.h"
+#include "cli/described.h"
 #include "cli/told/trust_question.h"
 #include "cli/verbs.h"
 #include "fields/request.h"
 #include "sabath/convert.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
-#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
 namespace cmd_convert {
 
 struct Options {
+  ConvertRequest request;
   std::string models;
   std::vector<std::string> from, code, dummy, data, input_names, output_names;
-  std::optional<std::string> check, as, time, absolute, relative;
-  std::string stochastic, precision, trust;
-  std::optional<std::uint64_t> opset, seed, memory;
-  bool fixed_batch = false, merge = false, dry_run = false;
+  std::optional<std::string> check;
 };
 
 std::vector<std::string> split(const std::string& list) {
@@ -48,14 +43,6 @@ std::string of_model(const std::vector<std::string>& values, std::size_t i, std:
               fmt::format("{} is given {}, and there {} {}", option, counted(values.size(), "time"),
                           models == 1 ? "is" : "are", counted(models, "model")),
               "it is given once for each model, in their order; \"\" for one that has none");
-}
-
-std::optional<double> number_of(const std::optional<std::string>& text, std::string_view option) {
-  if (!text) return std::nullopt;
-  double value = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (error == std::errc() && end == text->data() + text->size()) return value;
-  throw Error(FailureKind::usage, fmt::format("{} {} is no number", option, printable(*text)));
 }
 
 std::vector<std::filesystem::path> paths_of(const std::string& list) {
@@ -85,11 +72,10 @@ void take_chain(const std::vector<std::string>& models, const Options& options, 
 }
 
 ConvertRequest request_of(const Context& context, const Options& options) {
-  ConvertRequest request;
+  ConvertRequest request = options.request;
   const auto models = split(options.models);
   const std::size_t count = models.size();
-  request.merge = options.merge;
-  for (std::size_t i = 0; i < count && !options.merge; ++i) {
+  for (std::size_t i = 0; i < count && !request.merge; ++i) {
     ConvertModel& model = request.models.emplace_back();
     model.model = models[i];
     model.from = of_model(options.from, i, count, true, "--from");
@@ -102,20 +88,7 @@ ConvertRequest request_of(const Context& context, const Options& options) {
     model.input_names = split(of_model(options.input_names, i, count, false, "--input-names"));
     model.output_names = split(of_model(options.output_names, i, count, false, "--output-names"));
   }
-  if (options.merge) take_chain(models, options, request);
-  request.opset = options.opset;
-  request.stochastic = options.stochastic;
-  request.absolute = number_of(options.absolute, "--atol");
-  request.relative = number_of(options.relative, "--rtol");
-  request.precision = options.precision;
-  request.seed = options.seed.value_or(0);
-  request.fixed_batch = options.fixed_batch;
-  request.as = options.as.value_or("");
-  request.memory_bytes = options.memory.value_or(0);
-  request.time = parse_age(options.time, "--time").value_or(request.time);
-  request.dry_run = options.dry_run;
-  request.environment = context.environment;
-  request.trust = options.trust;
+  if (request.merge) take_chain(models, options, request);
   if (can_ask(context))
     request.ask = [&](const std::string& about) { return ask_trust(context, options.models, about); };
   return request;
@@ -131,17 +104,7 @@ void tell(Context& context, const ConvertedModel& model) {
   for (const std::string& line : model.latency) context.say("  " + line);
 }
 
-int convert_it(Context& context, const Options& options) {
-  Session session(context.configuration.session);
-  ConvertRecord record;
-  {
-    const auto progress = context.make_progress();
-    record = convert(session, request_of(context, options), *progress, context.stop);
-  }
-  if (context.presentation.json) {
-    context.out.record(json_of(record));
-    return record.exit;
-  }
+void print(Context& context, const ConvertRecord& record) {
   for (const ConvertedModel& model : record.models) tell(context, model);
   if (record.models.empty()) {
     context.say(fmt::format("{}: is not there; it would be made", record.name));
@@ -152,7 +115,6 @@ int convert_it(Context& context, const Options& options) {
                             record.isolation));
   }
   context.out.print((record.path.empty() ? record.name : record.path.native()) + "\n");
-  return record.exit;
 }
 
 std::string check_text(const ConversionCheckRecord& record) {
@@ -162,32 +124,23 @@ std::string check_text(const ConversionCheckRecord& record) {
   return record.compared > 0 ? "nothing was touched" : "no file was touched";
 }
 
-int check_it(Context& context, const Options& options) {
-  Session session(context.configuration.session);
-  NoEvents unheard;
-  const ConversionCheckRecord record =
-      check_conversion(session, {*options.check, context.environment}, unheard, context.stop);
-  if (context.presentation.json) {
-    context.out.record(json_of(record));
-    return record.exit;
-  }
+void print_check(Context& context, const ConversionCheckRecord& record) {
   for (const std::string& touched : record.touched) context.warn(printable(touched, 4096));
   for (const std::string& not_looked_at : record.unchecked)
     context.say("not checked: " + printable(not_looked_at, 4096));
   context.say(fmt::format("{}, {} compared again: {}", counted(record.files, "file"),
                           counted(record.compared, "output"), check_text(record)));
   context.out.print(record.found + "\n");
-  return record.exit;
 }
 
 int run(Context& context, const Options& options) {
-  if (options.check) return check_it(context, options);
+  if (options.check) return perform<check_conversion>(context, ConversionCheckRequest{*options.check, {}}, print_check);
   if (options.models.empty())
     throw Error(FailureKind::usage, "no model is named", "sabath convert MODEL --from pytorch");
-  return convert_it(context, options);
+  return perform<convert>(context, request_of(context, options), print);
 }
 
-Action declare(OptionSet& set) {
+Action declare_models(OptionSet& set) {
   const auto options = std::make_shared<Options>();
   set.optional_argument("MODELS", options->models, "a file, an asset with one, or ASSET:PATH; an ensemble: A,B,...");
   set.option(
@@ -201,22 +154,7 @@ Action declare(OptionSet& set) {
              "real samples, of which N (default 32) are drawn for the comparison (for each)");
   set.option("--input-names", "NAME[,NAME]", options->input_names, "of the converted model (for each)");
   set.option("--output-names", "NAME[,NAME]", options->output_names, "of the converted model (for each)");
-  set.count("--opset", "N", 1000, options->opset, "of ONNX (default: the engine's)");
-  set.flag("--merge", options->merge, "a chain of ONNX models becomes one graph; the proof names all of them");
-  set.flag("--fixed-batch", options->fixed_batch, "as many samples as the dummy input has, and no other number");
-  set.option("--atol", "X", options->absolute, "the tolerance, absolute (default: by the outputs' type)");
-  set.option("--rtol", "X", options->relative, "the tolerance, relative to the original's value");
-  set.choice("--precision", {"float16", "float32", "float64"}, options->precision,
-             "outputs of more bits may become of this type");
-  set.option("--stochastic", "REASON", options->stochastic, "the original need not repeat itself; the proof says why");
-  set.count("--seed", "N", UINT64_MAX, options->seed,
-            "by which samples are drawn and random ones are made (default 0)");
-  set.option("-o,--as", "NAME", options->as, "a name for the asset (default: MODEL+convert-KEY)");
-  set.size("--memory", "SIZE", options->memory, "address space of each process of an engine, e.g. 8G");
-  set.option("--time", "TIME", options->time, "for each engine, e.g. 10m (default 1h); then it is ended");
-  set.choice("--trust", {"once", "commit"}, options->trust,
-             "open a pickle, or run code that others could write (docs/trust.md)");
-  set.flag("-n,--dry-run", options->dry_run, "say whether it is there, and convert nothing");
+  declare_fields(set, options->request);
   set.option("--check", "ASSET", options->check,
              "look at a conversion again: exit 7 if anything was touched, 13 if it shows too little");
   return [options](Context& context) { return run(context, *options); };
@@ -226,22 +164,21 @@ Action declare(OptionSet& set) {
 }  // namespace
 
 constexpr Verb convert_verb{
-    "convert",
-    "convert models to ONNX, with a proof that others can check",
-    "sabath convert model.pt --from pytorch --data x.npy -o mine         TorchScript; the samples are x.npy's\n"
-    "sabath convert w.pth --from pytorch --code net.py:Net --dummy one.npy --data x.npy:64\n"
-    "sabath convert enc.pt,forest.pkl --from pytorch --from sklearn --data x.npy --data z.npy --trust once\n"
-    "sabath convert enc:enc.onnx,dec:dec.onnx --merge --data x.npy -o both\n"
-    "sabath convert --check mine                                         exit 7 if anything was touched",
-    "An engine exports the model and writes what the original gives; sabath runs the converted model in ONNX Runtime "
-    "(SABATH_ORT, or the active environment's) and compares, on real samples, random ones and zeros, by a tolerance "
-    "that "
-    "was stated before. The asset has the models, proof.json, the arrays that were compared, and latency.json; asked "
-    "again, it is there. A conversion that failed (exit code 7), or cannot be judged (13), is kept as such, and has no "
-    "model. "
-    "docs/convert.md.",
-    false,
-    cmd_convert::declare,
+    .name = "convert",
+    .summary = "convert models to ONNX, with a proof that others can check",
+    .examples =
+        "sabath convert model.pt --from pytorch --data x.npy -o mine         TorchScript; the samples are x.npy's\n"
+        "sabath convert w.pth --from pytorch --code net.py:Net --dummy one.npy --data x.npy:64\n"
+        "sabath convert enc.pt,forest.pkl --from pytorch --from sklearn --data x.npy --data z.npy --trust once\n"
+        "sabath convert enc:enc.onnx,dec:dec.onnx --merge --data x.npy -o both\n"
+        "sabath convert --check mine                                         exit 7 if anything was touched",
+    .details =
+        "An engine exports the model and writes what the original gives; sabath runs the converted model in ONNX "
+        "Runtime (SABATH_ORT, or the active environment's) and compares, on real samples, random ones and zeros, by a "
+        "tolerance that was stated before. The asset has the models, proof.json, the arrays that were compared, and "
+        "latency.json; asked again, it is there. A conversion that failed (exit code 7), or cannot be judged (13), is "
+        "kept as such, and has no model. docs/convert.md.",
+    .declare = cmd_convert::declare_models,
 };
 
 }  // namespace sabath::cli

@@ -1,0 +1,12 @@
+// `gc` as hosts and the command line call it: a collection, or the undoing of the last one. Plain value.
+#pragma once
+
+#include "sabath/collection.h"
+
+namespace sabath {
+
+struct CollectionCall : CollectionRequest {
+  bool undo = false;  // nothing of the rest counts
+};
+
+}  // namespace sabath
