@@ -131,7 +131,7 @@ HubAdoptionRecord adopt_hub(Session& session, const HubAdoptionRequest& request,
 HubAdoptionRequest hub_adoption_of(const AdoptionCall& call) {
   if (call.name.empty()) return {call.directory, call.threads};
   throw Error(FailureKind::usage,
-              fmt::format("{} is not for the layout hf: each repository has its own", option_text("name")));
+              fmt::format("{} is not for the layout \"hf\": each repository has its own", option_text("name")));
 }
 
 template <>
