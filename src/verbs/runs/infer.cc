@@ -259,12 +259,12 @@ void read_only_input(const Field& field, JsonObject& request, void* at) {
 }
 
 // "[NAME=]FILE"
-void parse_input(const Field&, const std::string& option, const std::string& text, void* at) {
+void parse_input(const Field&, const std::string&, const std::string& text, void* at) {
   const auto equals = text.find('=');
   const bool named = equals != text.npos && text.find('/') > equals;
   if (!inputs_at(at).emplace(named ? text.substr(0, equals) : "", named ? text.substr(equals + 1) : text).second)
     throw Error(FailureKind::usage, "an input is named twice: " + printable(text, 4096),
-                option + " NAME=FILE names each");
+                fmt::format("{} NAME=FILE names each", option_text("input")));
 }
 
 constexpr FieldType only_input_type{.name = "text", .read = read_only_input};
