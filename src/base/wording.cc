@@ -37,11 +37,7 @@ std::string verb_by_ranks_text(VerbName verb) { return wording_in_use().by_ranks
 std::string record_text(VerbName verb) { return wording_in_use().record(verb.name); }
 
 std::string_view renamed_verb(std::string_view former) noexcept {
-  static constexpr std::pair<std::string_view, std::string_view> renamed[] = {{"pin", "keep"},
-                                                                              {"unpin", "unkeep"},
-                                                                              {"supporting", "apply --list"},
-                                                                              {"want", "export --missing"},
-                                                                              {"where", "info --where"}};
+  static constexpr std::pair<std::string_view, std::string_view> renamed[] = {{"pin", "keep"}, {"unpin", "unkeep"}};
   const auto found = std::ranges::find(renamed, former, &std::pair<std::string_view, std::string_view>::first);
   return found == std::end(renamed) ? std::string_view() : found->second;
 }

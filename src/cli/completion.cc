@@ -135,6 +135,11 @@ class Walk {
   }
 
   void add_options() {
+    for (const Verb* verb : verbs_) {
+      if (verb_ != nullptr && !mode_of(*verb).empty() && command_of(*verb) == verb_->name) {
+        add(std::string(mode_of(*verb)), std::string(verb->summary));
+      }
+    }
     for (const OptionSet* set : {&set_, &global_set_}) {
       for (const Option& option : set->options()) {
         if (option.is_argument() || option.rest) continue;

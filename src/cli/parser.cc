@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "base/text.h"
-#include "base/wording.h"
+#include "cli/wording.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 
@@ -254,7 +254,7 @@ class Line {
 
   // The same line with the name that the command has now.
   static void refuse_renamed(const std::vector<std::string>& extras) {
-    const std::string_view now = extras.empty() ? "" : renamed_verb(extras.front());
+    const std::string_view now = extras.empty() ? "" : renamed_command(extras.front());
     if (now.empty()) return;
     std::string line = fmt::format("sabath {}", now);
     for (std::size_t i = 1; i < extras.size(); ++i) line += " " + shell_word(extras[i]);

@@ -64,8 +64,9 @@ class Documents(Case):
         names = names_of(self.sabath_text("help", "all").split("\n"))
         self.assertGreater(len(names), 30)
         for name in names:
-            text = self.sabath_text("help", *name.split())
-            self.assertEqual(text, self.sabath_text(*name.split(), "-h"))
+            text = self.sabath_text(*name.split(), "-h")
+            if "--" not in name:
+                self.assertEqual(text, self.sabath_text("help", *name.split()))
             self.assertEqual(text.split("\n")[2], "Examples")
 
     def test_words_of_the_shells(self):

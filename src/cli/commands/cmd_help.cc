@@ -6,12 +6,12 @@
 #include <optional>
 
 #include "base/text.h"
-#include "base/wording.h"
 #include "cli/completion.h"
 #include "cli/frame/variables.h"
 #include "cli/help.h"
 #include "cli/show/render.h"
 #include "cli/verbs.h"
+#include "cli/wording.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "verbs/assets/known_names.h"
@@ -81,7 +81,7 @@ int run(Context& context, const Options& options) {
     context.out.print(text);
     return 0;
   }
-  if (const auto now = renamed_verb(name); !now.empty()) {
+  if (const auto now = renamed_command(name); !now.empty()) {
     throw Error(FailureKind::usage, fmt::format("no such command: '{}'", name),
                 now.find(" --") == now.npos ? fmt::format("see: sabath help {}", now)
                                             : fmt::format("see: sabath {} --help", now));

@@ -126,5 +126,5 @@ def man_page(sabath, markdown):
         title, *lines = group.split("\n")
         out += [f'.SH "COMMANDS: {escape(title.upper())}"']
         for name in names_of(lines):
-            out += section(name, sabath("help", *name.split()))
+            out += section(name, sabath(*name.split(), "-h"))
     return "\n".join(out) + "\n" + TAIL.format(variables=variables(sabath("help", "variables"))) + "\n".join(exit_codes(markdown)) + "\n"

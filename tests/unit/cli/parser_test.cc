@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "cli/completion.h"
 #include "cli/groups.h"
 #include "cli/help.h"
 #include "cli/parser.h"
@@ -167,6 +168,23 @@ TEST(Parser, TheProgramsOwnVerbsAllParse) {
   }
 }
 
+TEST(Parser, AnOptionMakesAnotherVerbOfACommand) {
+  for (const auto& line : {std::vector<std::string>{"info", "--where", "one"},
+                           {"--where", "info", "one", "--json"},
+                           {"-q", "info", "one", "--where"}}) {
+    EXPECT_EQ(parse_line(line, verbs()).verb, &where_verb);
+  }
+  EXPECT_EQ(parse_line({"info", "one"}, verbs()).verb, &info_verb);
+  EXPECT_EQ(parse_line({"export", "one", "--want", "f", "-o", "x"}, verbs()).verb, &export_verb);
+  EXPECT_EQ(parse_line({"export", "--missing", "one", "-o", "x"}, verbs()).verb, &want_verb);
+  EXPECT_EQ(parse_line({"apply", "--list"}, verbs()).verb, &supporting_verb);
+  EXPECT_NE(help_of_verb(info_verb, 80).find("--where"), std::string::npos);
+  EXPECT_EQ(complete({"info", "--whe"}, verbs()).words.at(0).first, "--where");
+  EXPECT_EQ(complete({"info", "--where", "--fo"}, verbs()).words.size(), 0U);
+  EXPECT_EQ(command_of(where_verb), "info");
+  EXPECT_EQ(mode_of(info_verb), "");
+}
+
 TEST(Help, ShowsExamplesFirst) {
   EXPECT_EQ(help_of_verb(fetch, 100),
             "sabath fetch: get it\n"
@@ -240,9 +258,9 @@ TEST(Groups, HaveEachVerbOnce) {
   EXPECT_EQ(verbs_of(verb_groups().back(), two).size(), 0U);
 }
 
-// On a terminal of 100 columns each command of the first screen is one line.
+// On a terminal of 80 columns each command of the first screen is one line.
 TEST(Groups, AreAShortFirstScreen) {
-  std::istringstream lines(help_of_program(verbs(), 100));
+  std::istringstream lines(help_of_program(verbs(), 80));
   std::size_t commands = 0, options = 0;
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with("Options")) options = 1;
