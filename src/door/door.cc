@@ -25,7 +25,6 @@
 #include "sabath/error.h"
 #include "sabath/event.h"
 #include "sabath/session.h"
-#include "verbs/records.h"
 #include "verbs/verb.h"
 
 using sabath::Failure;
@@ -250,7 +249,7 @@ char* sabath_call(sabath_session* session, const char* verb, const char* request
         sabath::parse_json(request == nullptr ? "{}" : request, "request", {}, FailureKind::usage);
     sabath::JsonObject object(value, "request", "a request", FailureKind::usage);
     const bool of_session = named.name == "config" && object.members().empty();  // its own settings
-    if (of_session) return copy_of(sabath::text_of(sabath::json_of(session->configuration)));
+    if (of_session) return copy_of(sabath::to_json(session->configuration));
     return copy_of(sabath::text_of(named.call(call.session(), object, *session, call.stop())));
   });
 }

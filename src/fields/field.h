@@ -39,7 +39,7 @@ struct Field {
   bool null_if_empty = false;          // of a record: "", 0, an empty list or object is written as null
   bool absent_if_empty = false;        // of a record: the key is left out where the value would be null
   bool any_number = false;             // of a record's numbers: 3, not 3.0; "NaN", "Infinity" and "-Infinity" as texts
-  std::size_t printable_max = 0;       // of a record's texts: printable, cut at so many bytes; 0: as they are
+  std::size_t printable_max = 0;       // of a record's texts: printable, of no more bytes; 0: as they are
   bool (*only_if)(const void* object) = nullptr;  // of a record: else the key is left out
   bool opposite = false;                          // of a flag: the key says the opposite of the member
   bool hidden = false;                            // the library's alone: no option

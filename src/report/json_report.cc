@@ -33,6 +33,15 @@ ReportedRun reported_run(Run run) {
 
 namespace {
 
+Json document(const std::string& text) { return text.empty() ? Json() : Json::parse(text); }
+
+}  // namespace
+
+Json reported_recipe(const ReportedRun& run) { return document(run.recipe); }
+Json reported_assets(const ReportedRun& run) { return document(run.assets); }
+
+namespace {
+
 void write_json(std::span<const Run> runs, const ExportOptions& /*options*/, ExportSink& sink) {
   Json records = Json::array();
   for (const Run& run : runs) records.push_back(element_json(reported_run(run)));

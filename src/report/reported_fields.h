@@ -1,7 +1,7 @@
 // What a report says of a run, as a table: the verb's record and the JSON report have it.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string_view>
 
 #include "fields/fields.h"
@@ -10,6 +10,9 @@
 namespace sabath {
 
 inline constexpr std::size_t reported_text_bytes_max = 1 << 16;
+
+[[nodiscard]] Json reported_recipe(const ReportedRun& run);  // null: no record
+[[nodiscard]] Json reported_assets(const ReportedRun& run);
 
 template <>
 struct Described<ReportedSeries> {
@@ -29,9 +32,6 @@ struct Described<ReportedSeries> {
 template <>
 struct Described<ReportedRun> {
   using Of = ReportedRun;
-  static Json document(const std::string& text) { return text.empty() ? Json() : Json::parse(text); }
-  static Json recipe_of(const ReportedRun& run) { return document(run.recipe); }
-  static Json assets_of(const ReportedRun& run) { return document(run.assets); }
   static std::string_view unit_of(const ReportedRun& run) { return run.by_step ? "step" : "epoch"; }
   static const std::vector<ReportedSeries>* series_of(const ReportedRun& run) {
     return run.too_large ? nullptr : &run.series;
@@ -47,8 +47,8 @@ struct Described<ReportedRun> {
                    .null_if_empty = true),
       SABATH_FIELD(exit, .help = "of its last program"),
       SABATH_FIELD(seconds, .help = "from the first to the last sign of it", .unit = "seconds", .any_number = true),
-      SABATH_VALUE("recipe", recipe_of, .help = "as run.json has it"),
-      SABATH_VALUE("assets", assets_of, .help = "as run.json has them"),
+      SABATH_VALUE("recipe", reported_recipe, .help = "as run.json has it"),
+      SABATH_VALUE("assets", reported_assets, .help = "as run.json has them"),
       SABATH_VALUE("by", unit_of, .help = "what x counts: epoch or step"),
       SABATH_FIELD(values, .help = "printed in all"),
       SABATH_FIELD(not_understood, .help = "look like metrics and are none", .unit = "lines"),

@@ -13,11 +13,9 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "formats/gzip.h"
-#include "formats/inspect_file.h"
-#include "formats/keras.h"
+#include "formats/inspect/inspect_file.h"
+#include "formats/inspect/inspect_format.h"
 #include "formats/npy.h"
-#include "formats/tfrecord.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 
@@ -28,25 +26,11 @@ using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 constexpr std::size_t lines_max = 2000, line_bytes_max = 512, numbers_max = 500, values_shown_max = 16;
-constexpr std::size_t table_head_bytes = 64 * 1024, columns_max = 1000;
 constexpr std::size_t small_datasets_max = 16, small_elements_max = 32;  // of a file, of a dataset
-constexpr std::uint64_t record_bytes_max = 256ULL << 20;
-constexpr std::string_view endings[] = {".h5",          ".hdf5",  ".hdf",      ".he5",       ".nc",
-                                        ".nc4",         ".keras", ".npy",      ".npz",       ".onnx",
-                                        ".safetensors", ".csv",   ".tfrecord", ".tfrecords", ".gz"};
+
+constexpr std::string_view packed_ending = ".gz";
 
 struct TooLong {};  // the time for all files is over
-
-bool ends_with_one(std::string_view name, std::initializer_list<std::string_view> all) {
-  return std::ranges::any_of(all, [&](std::string_view each) { return name.ends_with(each); });
-}
-
-std::string head_of(const fs::path& file, std::size_t size) {
-  FileBytes source(file);
-  std::string head(size, '\0');
-  head.resize(read_full(source, head));
-  return head;
-}
 
 // A scalar as text; numbers as people write them. nullopt: it is a list or more.
 std::optional<std::string> scalar_of(const Json& value) {
@@ -106,32 +90,11 @@ std::string text_of_number(double value) {
   return static_cast<double>(narrow) == value ? fmt::format("{}", narrow) : fmt::format("{}", value);
 }
 
-// The names of a table's first line; none: it holds numbers alone.
-std::vector<std::string> columns_of(std::string_view line) {
-  std::vector<std::string> names;
-  std::string name;
-  bool quoted = false, words = false;
-  for (std::size_t i = 0; i <= line.size() && names.size() < columns_max; ++i) {
-    const char c = i < line.size() ? line[i] : ',';
-    if (c == '"' && i < line.size()) {
-      quoted = !quoted;
-    } else if (c == ',' && (!quoted || i == line.size())) {
-      name = std::string(trim(name));
-      words = words || name.find_first_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_") != name.npos;
-      names.push_back(std::exchange(name, {}));
-    } else {
-      name += c;
-    }
-  }
-  if (!words) names.clear();
-  return names;
-}
-
 }  // namespace
 
 bool may_say_facts(std::string_view name) {
   const std::string lower = to_lower(name);
-  return std::ranges::any_of(endings, [&](std::string_view each) { return lower.ends_with(each); });
+  return lower.ends_with(packed_ending) || inspect_format_named(lower) != nullptr;
 }
 
 FileFacts::FileFacts(fs::path program, std::chrono::milliseconds time_max, std::stop_token stop)
@@ -221,80 +184,21 @@ void FileFacts::read_values(const fs::path& file, const std::string& path, const
     add_number(numbers.size() == 1 ? name : fmt::format("{}[{}]", name, i), numbers[i]);
 }
 
-// Its numbers are no part of the search: they are weights.
-void FileFacts::read_keras(const fs::path& file) {
-  const auto model = try_read_keras(file);
-  if (!model) return;
-  add("format", "keras");
-  add("model", model->kind);
-  add("model.name", model->name);
-  add("keras_version", model->version);
-  for (const auto& [name, shape] : model->inputs) {
-    add("input", name);
-    add((name.empty() ? "input" : name) + ".shape", fmt::format("{}", fmt::join(shape, ",")));
-  }
-  for (const std::string& layer : model->layers) add("layer", layer);
-}
-
-void FileFacts::read_arrays(const fs::path& file) {
-  const InspectRecord record = inspect_file(file, [&] { check(); });
-  if (record.format == "unknown" || !record.code.empty()) return;
-  add("format", record.format);
-  for (const FileArray& array : record.arrays) {
-    const std::string before = array.name.empty() ? "" : array.name + ".";
-    add(before + "shape", fmt::format("{}", fmt::join(array.shape, ",")));
-    add(before + "dtype", array.type);
-  }
-  for (const auto& [key, value] : record.metadata) add(key, value);
-  if (!record.graph) return;
-  for (const auto* values : {&record.graph->inputs, &record.graph->outputs}) {
-    for (const GraphValue& value : *values) {
-      add(values == &record.graph->inputs ? "input" : "output", value.name);
-      add(value.name + ".shape", fmt::format("{}", fmt::join(value.shape, ",")));
-      add(value.name + ".dtype", value.type);
-    }
-  }
-  for (const auto& [domain, version] : record.graph->opsets)
-    add("opset", domain.empty() ? fmt::to_string(version) : fmt::format("{} {}", domain, version));
-  for (const auto& [name, count] : record.graph->operators) add("operator", name);
-  add("producer", record.graph->producer);
-}
-
-// Of the first record alone.
-void FileFacts::read_records(const fs::path& file) {
-  FileBytes packed(file);
-  std::optional<InflateSource> unpacked;
-  if (head_of(file, 2) == "\x1f\x8b") unpacked.emplace(packed, InflateSource::Form::gzip, file.native());
-  TfrecordReader reader(unpacked ? static_cast<ByteSource&>(*unpacked) : packed, file.native());
-  const auto record = reader.next([&] { check(); });
-  if (!record || !record->whole() || record->bytes > record_bytes_max) return;
-  const auto features = try_parse_example(record->data);
-  if (!features || features->empty()) return;
-  add("format", "tfrecord");
-  for (const ExampleFeature& feature : *features) {
-    add("feature", feature.name);
-    add(feature.name + ".dtype", std::string(name_of(feature.kind)));
-    add(feature.name + ".shape", fmt::to_string(feature.values));
-  }
-}
-
-void FileFacts::read_columns(const fs::path& file) {
-  const std::string head = head_of(file, table_head_bytes);
-  const std::size_t end = head.find('\n');
-  if (end == head.npos || !is_utf8(head.substr(0, end))) return;
-  for (const std::string& name : columns_of(trim(std::string_view(head).substr(0, end)))) add("column", name);
-}
-
 void FileFacts::read(const fs::path& file) {
   std::string name = to_lower(file.filename().native());
-  const bool packed = name.ends_with(".gz");
-  if (packed) name.resize(name.size() - 3);
-  if (ends_with_one(name, {".tfrecord", ".tfrecords"})) return read_records(file);
-  if (packed) return;
-  if (head_of(file, 8) == "\x89HDF\r\n\x1a\n") return read_hdf5(file);
-  if (ends_with_one(name, {".npy", ".npz", ".onnx", ".safetensors"})) return read_arrays(file);
-  if (name.ends_with(".keras")) return read_keras(file);
-  if (name.ends_with(".csv")) return read_columns(file);
+  const bool packed = name.ends_with(packed_ending);
+  if (packed) name.resize(name.size() - packed_ending.size());
+  const InspectFormat* const format = inspect_format_named(name);
+  if (format == nullptr || (packed && !(format->in_gzip && format->facts != nullptr))) return;
+  const DataFile data(file, [this] { check(); });
+  const auto reads = [&](const InspectFormat* one) { return one->by_program && one->is(data); };
+  if (!packed && std::ranges::any_of(inspect_formats(), reads)) return read_hdf5(file);
+  if (format->facts != nullptr) {
+    if (!data.is_packed() || format->in_gzip) format->facts(data, *this);
+  } else if (!format->by_program) {
+    const InspectRecord record = inspect_file(file, data.on_progress());
+    if (record.format != "unknown" && record.code.empty()) add_facts(record, *this);
+  }
 }
 
 bool FileFacts::look_into(const fs::path& file) {

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/inspect/inspect_format.h"
 #include "hdf5/own_process.h"
 
 namespace sabath {
@@ -21,7 +22,7 @@ namespace sabath {
 // Whether a file of this name may say something: by its ending.
 [[nodiscard]] bool may_say_facts(std::string_view name);
 
-class FileFacts {
+class FileFacts final : public FactSink {
  public:
   // `program`: of the companion; empty: it is found. After `time_max` no other file is looked into.
   FileFacts(std::filesystem::path program, std::chrono::milliseconds time_max, std::stop_token stop);
@@ -37,11 +38,7 @@ class FileFacts {
   void read(const std::filesystem::path& file);
   void read_hdf5(const std::filesystem::path& file);
   void read_values(const std::filesystem::path& file, const std::string& path, const std::string& name);
-  void read_keras(const std::filesystem::path& file);
-  void read_arrays(const std::filesystem::path& file);
-  void read_records(const std::filesystem::path& file);
-  void read_columns(const std::filesystem::path& file);
-  void add(const std::string& key, const std::string& value);
+  void add(const std::string& key, const std::string& value) override;
   void add_number(const std::string& key, double value);
   void check() const;
 

@@ -89,7 +89,7 @@ consteval LibraryVerb described(std::string_view name, decltype(LibraryVerb::cal
 
 // In the order of their names.
 [[nodiscard]] std::span<const LibraryVerb> library_verbs();
-[[nodiscard]] Json description_of(const LibraryVerb& verb);   // its name, the fields of its request and record
+[[nodiscard]] Json description_of(const LibraryVerb& verb);  // its name, the fields of its request and record
 [[nodiscard]] Json record_of_help(const std::string& name);  // that of the verb `help`: one described; "": all
 
 }  // namespace sabath

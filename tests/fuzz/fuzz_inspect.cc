@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "expected.h"
-#include "formats/inspect_file.h"
+#include "formats/inspect/inspect_file.h"
 #include "formats/keras.h"
 #include "formats/onnx.h"
 #include "formats/safetensors.h"

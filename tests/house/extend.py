@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""HACKING.md says that a metric format, an exporter and a fetcher are one file and one line each, and a verb two files and
+"""HACKING.md says that a metric format, an exporter, a fetcher and a data format are one file and one line each, and a verb two files and
 one line. Here they are, in a copy of the tree, which is built and used. The verb is called as a command, through the C door
 and from Python, and gets an option more. By hand, because it builds the program: scripts/test --part extend."""
 
@@ -190,11 +190,32 @@ extern constexpr LibraryVerb tally_call = described<tally>("tally", {.summary = 
 }  // namespace sabath
 """
 
+INSPECT_FORMAT = """#include "formats/inspect/inspect_format.h"
+
+namespace sabath {
+namespace {
+
+bool is_slate(const DataFile& file) { return file.begin().starts_with("SLATE"); }
+
+void read_slate(const DataFile& file, InspectRecord& record) {
+  record.metadata.emplace_back("length", std::to_string(file.bytes()));
+}
+
+}  // namespace
+
+extern constexpr InspectFormat slate_inspected{
+    .name = "slate", .endings = ".slate", .is = is_slate, .read = read_slate};
+
+}  // namespace sabath
+"""
+
 # The new file, its text; the file with the table, the line there before which the new one stands, and the new line.
 ADDITIONS = (
     ("src/metrics/abacus.cc", METRIC_FORMAT, "src/metrics/formats.cc", "  NAME(csv)", "  NAME(abacus) \\"),
     ("src/report/markdown_export.cc", EXPORTER, "src/report/exporters.cc", "  NAME(csv) ", "  NAME(markdown) \\"),
     ("fetchers/letters/letters.cc", FETCHER, "fetchers/all.cc", "  NAME(command)", "  NAME(letters) \\"),
+    ("src/formats/inspect/slate_inspect.cc", INSPECT_FORMAT, "src/formats/inspect/inspect_formats.cc", "  NAME(npy)",
+     "  NAME(slate) \\"),
 )
 VERB_FILES = (("include/sabath/tally.h", VERB_HEADER), ("src/verbs/care/tally.cc", VERB))
 VERB_LINES = (("src/verbs/verb.cc", r'  (verb\("|described\()task', "  described(tally_call) \\"),)
@@ -282,6 +303,10 @@ def use(program, home):
     record = json.loads(run("fetch", "--json", home / "magic.json"))
     assert (pathlib.Path(record["assets"][0]["path"]) / "word.txt").read_text() == "abracadabra", record
 
+    (home / "a.slate").write_text("SLATE 1")
+    record = json.loads(run("inspect", "--json", "a.slate"))
+    assert (record["format"], record["metadata"]) == ("slate", {"length": "7"}), record
+
     use_verb(run, program, home, environment)
 
 
@@ -329,7 +354,7 @@ def main():
         extend(place / "tree")
         (place / "home").mkdir()
         use(build(place / "tree"), place / "home")
-    print("extend: a metric format, an exporter and a fetcher, each one file and one line; and the verb: all of them work")
+    print("extend: a metric format, an exporter, a fetcher and a data format, each one file and one line; and the verb: all of them work")
 
 
 if __name__ == "__main__":

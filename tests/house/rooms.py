@@ -23,6 +23,8 @@ ROOMS = {
               "fetch/git"},
     "mpi/plugin": set(),
     "mpi": {"mpi/plugin"},
+    "formats": set(),
+    "formats/inspect": {"formats"},
     "base/sha256": set(),
     "base": {"base/sha256"},
     "base/machine": {"base"},

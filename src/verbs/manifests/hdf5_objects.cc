@@ -1,5 +1,7 @@
 #include "verbs/manifests/hdf5_objects.h"
 
+#include <nlohmann/json.hpp>
+
 namespace sabath {
 namespace {
 
@@ -50,6 +52,9 @@ void parse_dataset(const Json& json, Hdf5Object& object) {
 }
 
 }  // namespace
+
+Json Described<Hdf5Attribute>::value(const Hdf5Attribute& attribute) { return Json::parse(attribute.value); }
+Json Described<Hdf5Object>::fill(const Hdf5Object& object) { return Json::parse(object.fill); }
 
 Hdf5Object parse_hdf5_object(const Json& json) {
   Hdf5Object object;

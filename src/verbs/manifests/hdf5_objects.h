@@ -2,7 +2,7 @@
 // are written again. Pure; any thread.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "fields/fields.h"
 #include "sabath/hdf5.h"
@@ -14,7 +14,7 @@ namespace sabath {
 template <>
 struct Described<Hdf5Attribute> {
   using Of = Hdf5Attribute;
-  static Json value(const Of& attribute) { return Json::parse(attribute.value); }
+  static Json value(const Of& attribute);
   static constexpr Field table[] = {
       SABATH_FIELD(name, .help = "its name"),
       SABATH_FIELD(type, .help = "of its elements, such as float32 big-endian"),
@@ -57,7 +57,7 @@ struct Described<Hdf5Object> {
   static bool is_stored_here(const Of& object) { return has_shape(object) && object.layout != "external"; }
   static bool is_elsewhere(const Of& object) { return is_dataset(object) && !is_stored_here(object); }
   static bool is_chunked(const Of& object) { return is_dataset(object) && object.layout == "chunked"; }
-  static Json fill(const Of& object) { return Json::parse(object.fill); }
+  static Json fill(const Of& object);
 
   static constexpr Field table[] = {
       SABATH_FIELD(path, .help = "where it is in the file"),

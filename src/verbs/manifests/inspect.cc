@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "formats/inspect_file.h"
+#include "formats/inspect/inspect_file.h"
 #include "sabath/error.h"
 #include "sabath/hdf5.h"
 #include "sabath/path.h"

@@ -1,6 +1,7 @@
 """docs/requests-and-records.md, made from what `sabath help --json` says."""
 
 import json
+import textwrap
 
 HEAD = """\
 <!-- Made by tests/cli/documents_test.py from `sabath help --json`; SABATH_ACCEPT=1 makes it anew. -->
@@ -10,7 +11,8 @@ The keys of each verb's request, as [the library](library.md) and Python take it
 On the command line a key of a request is an option, with `-` for `_`, or an argument. `sabath help VERB --json` prints the
 same for programs, and so does the verb `help`.
 
-- A type with "list of" before it is a list. A number of `bytes` in a request may be a text such as `"10M"`, too.
+- A number of `bytes` in a request may be a text such as `"10M"`, too. An `object of texts` has names that the caller
+  chooses, and a `value` is any JSON.
 - `thing[].key` is a key of each object of the list `thing`, `thing.key` one of the object `thing`, and `thing.*.key` one of
   each object below the names that `thing` has.
 - A key of a request may be left out, unless it is required. "false", 0, "" and empty are the defaults that are not written.
@@ -75,4 +77,4 @@ def section(verb):
 def verb_page(record):
     """`record`: that of `sabath help --json`."""
     links = ", ".join(f"[{verb['name']}](#{verb['name'].replace(' ', '-')})" for verb in record["verbs"])
-    return "\n".join([f"{HEAD}\n{links}.\n", *map(section, record["verbs"])])
+    return "\n".join([HEAD, *textwrap.wrap(links + ".", 120, break_long_words=False, break_on_hyphens=False), "", *map(section, record["verbs"])])

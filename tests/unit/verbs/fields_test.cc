@@ -106,6 +106,20 @@ struct Described<Tray> {
   static constexpr Field table[] = {SABATH_FIELD(best), SABATH_FIELD(tins)};
 };
 
+struct Jar {
+  bool sealed = false;
+  std::optional<Sha256> seal;
+};
+
+template <>
+struct Described<Jar> {
+  using Of = Jar;
+  static constexpr Field table[] = {
+      SABATH_FIELD(sealed),
+      SABATH_FIELD(seal, .only_if = SABATH_IF([](const Of& jar) { return jar.sealed; })),
+  };
+};
+
 struct PantryRecord : Pantry {
   int exit = 0;
 };
@@ -202,6 +216,16 @@ TEST(Fields, WordsObjectsAndGivenValues) {
   biscuit.guests = {"x"};
   EXPECT_NE(record_text(biscuit).find(R"("guests":1,)"), std::string::npos);
   EXPECT_NE(record_text(biscuit).find(R"("note":"n"})"), std::string::npos);
+}
+
+TEST(Fields, StandInSomeRecordsOnly) {
+  EXPECT_EQ(record_text(Jar{}), R"({"schema":1,"sealed":false})");
+  EXPECT_EQ(record_text(Jar{true, std::nullopt}), R"({"schema":1,"sealed":true,"seal":null})");
+  const std::string digits(64, 'a');
+  const Jar jar = read<Jar>(R"({"sealed": true, "seal": ")" + digits + R"("})");
+  EXPECT_EQ(record_text(jar), R"({"schema":1,"sealed":true,"seal":"sha256:)" + digits + R"("})");
+  EXPECT_THROW(static_cast<void>(read<Jar>(R"({"seal": "abc"})")), Error);
+  EXPECT_TRUE(description_of(Described<Jar>::table)[1].at("absent"));
 }
 
 TEST(Fields, ADescriptionHasTheDefaultsOfARequest) {

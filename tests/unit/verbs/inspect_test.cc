@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <set>
 
 #include "ask.h"
+#include "formats/inspect/inspect_format.h"
 #include "formats/npy.h"
 #include "site.h"
 
@@ -30,6 +32,19 @@ TEST(InspectedFiles, AreRefusedWithoutAName) {
   Site site;
   Session session = site.open();
   EXPECT_EQ(refusal(session, "inspect", {{"file", site / "nowhere"}}).kind, FailureKind::not_found);
+}
+
+TEST(InspectedFiles, HaveFormatsOfATable) {
+  std::set<std::string_view> names;
+  for (const InspectFormat* const format : inspect_formats()) {
+    EXPECT_TRUE(names.insert(format->name).second) << format->name;
+    EXPECT_TRUE(format->is != nullptr || format->facts != nullptr) << format->name;
+    EXPECT_EQ(format->is != nullptr, format->read != nullptr || format->by_program) << format->name;
+    EXPECT_TRUE(format->endings.empty() || format->endings.starts_with('.')) << format->name;
+  }
+  EXPECT_EQ(inspect_format_named("a.nc4")->name, "hdf5");
+  EXPECT_EQ(inspect_format_named("a.tfrecords")->name, "tfrecord");
+  EXPECT_EQ(inspect_format_named("a.txt"), nullptr);
 }
 
 }  // namespace
