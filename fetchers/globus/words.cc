@@ -220,7 +220,7 @@ Failure failure_of(const Task& task, const std::string& task_id, const std::stri
                            : task.code.find("QUOTA") != std::string::npos ? FailureKind::space
                                                                           : FailureKind::unavailable;
   return {kind, fmt::format("{}: Globus could not deliver it: {}: {}", what, printable(task.code, 80), words),
-          "what happened stands at " + page, std::nullopt};
+          "what happened is at " + page, std::nullopt};
 }
 
 }  // namespace sabath::globus

@@ -118,7 +118,7 @@ class HfFetcher : public Fetcher, public Resolver {
                   fmt::format("the listing of {} is refused: \"{}\" {}", place.repository, printable(file.path), why));
     };
     const bool inside = top.empty() || file.path.starts_with(top + "/");
-    if (!inside) refuse("does not stand where it was looked for");
+    if (!inside) refuse("is not where it was looked for");
     const std::string below = top.empty() ? file.path : file.path.substr(top.size() + 1);
     if (!pattern.empty() && !glob_matches(pattern, below)) return;
     auto path = RelativePath::try_parse(below);

@@ -123,7 +123,7 @@ class BagReader {
         if (path.text().starts_with("data/") != payload)
           refuse(url, 1, fmt::format("{} does not belong there", printable(path.text())));
         std::string& sum = add(path).checksum.*algorithm.value;
-        if (!sum.empty() && sum != hex) refuse(url, 1, fmt::format("{} stands twice", printable(path.text())));
+        if (!sum.empty() && sum != hex) refuse(url, 1, fmt::format("{} appears twice", printable(path.text())));
         sum = hex;
         if (!payload) note_unchecked(path.text());
       }

@@ -111,7 +111,7 @@ std::vector<DirectoryEntry> parse_multistatus(std::string_view answer, const Url
     if (url && percent_decode(url->path()) == percent_decode(directory.path())) continue;
     auto entry = url ? child_at(directory, url->path()) : std::nullopt;
     if (!entry) {
-      throw Error(FailureKind::invalid, fmt::format("the listing of {} is refused: \"{}\" does not stand in it",
+      throw Error(FailureKind::invalid, fmt::format("the listing of {} is refused: \"{}\" is not in it",
                                                     directory.display(), printable_url(href)));
     }
     if (const XmlElement* properties = good_properties(response)) {

@@ -46,7 +46,7 @@ fs::path source_of(const Recipe& recipe, const SupportingScript& script) {
   if (status && S_ISDIR(status->st_mode)) return directory;
   throw Error(FailureKind::not_found,
               fmt::format("the code of {} is not at {}", script.id, printable(directory.native())),
-              "its recipe says that it stands beside it");
+              "its recipe says that it is beside it");
 }
 
 // The root of the code, without what Python leaves beside it.

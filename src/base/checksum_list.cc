@@ -165,7 +165,7 @@ class SumsReader {
     if (!algorithm->spells(sum.hex)) refuse(line, fmt::format("\"{}\" is no {}", printable(sum.hex), algorithm->name));
     std::string& known = file.checksum.*algorithm->value;
     if (!known.empty() && known != sum.hex)
-      refuse(line, fmt::format("\"{}\" stands twice, with two sums", printable(path.text())));
+      refuse(line, fmt::format("\"{}\" appears twice, with two sums", printable(path.text())));
     known = sum.hex;
   }
 

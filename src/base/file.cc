@@ -55,7 +55,7 @@ std::string hint_of(int error, bool no_inodes) {
     case EIO:
       return "the device or the file server reports damage: see the system's log";
     case EXDEV:
-      return "what belongs together must stand on one filesystem: no mount, no link to another one, inside of a store";
+      return "what belongs together must be on one filesystem: no mount, no link to another one, inside of a store";
     case ESTALE:
       return "the file server forgot the file: run again";
     default:

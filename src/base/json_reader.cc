@@ -124,7 +124,7 @@ class TreeBuilder {
         std::adjacent_find(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return a->key == b->key; });
     if (twice == sorted.end()) return;
     throw_at(origin_, twice[1]->line,
-             fmt::format("key \"{}\" stands twice, first in line {}", printable(twice[1]->key), twice[0]->line));
+             fmt::format("key \"{}\" appears twice, first in line {}", printable(twice[1]->key), twice[0]->line));
   }
 
   const char* counted_;

@@ -83,7 +83,7 @@ Checksums of_store(const Url& url) {
   const std::string& path = url.path();
   if (path.starts_with("/v1/objects/")) {  // a fetch compares it, where a manifest says that it is this file's
     throw Error(FailureKind::invalid,
-                fmt::format("{} names a file by a digest that stands in manifests alone", url.display()),
+                fmt::format("{} names a file by a digest that only manifests have", url.display()),
                 "write sabath://HOST/v1/checksums/sha256/HEX, or pin the asset to its manifest");
   }
   if (!path.starts_with(checksums)) return {};

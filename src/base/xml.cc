@@ -89,7 +89,7 @@ class Parser {
     rest_.remove_prefix(1);
     const std::string_view value = take_until(quote);
     if (value.find('<') != value.npos) fail("an attribute's value holds a '<'");
-    if (!to.attribute(key).empty()) fail("an attribute stands twice");
+    if (!to.attribute(key).empty()) fail("an attribute appears twice");
     if (to.attributes.size() > attributes_max) fail("an element has too many attributes");
     to.attributes.emplace_back(key, decoded(value));
   }

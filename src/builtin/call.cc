@@ -10,7 +10,7 @@ namespace sabath::conversion {
 
 const std::string& text_of(const BuiltinCall& call, std::string_view name) {
   const auto found = call.arguments.find(name);
-  if (found == call.arguments.end()) throw Error(FailureKind::internal, fmt::format("a call lacks {}", name));
+  if (found == call.arguments.end()) throw Error(FailureKind::internal, fmt::format("a call has no {}", name));
   return found->second;
 }
 

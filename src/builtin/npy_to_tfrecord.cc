@@ -29,7 +29,7 @@ constexpr std::uint64_t label_row_bytes_max = 8'000'000;
 
 constexpr std::array<BuiltinArgument, 8> npy_arguments{{
     {"per", BuiltinArgument::Type::text, "file", "one record of the whole array, or one of each row", "file|row"},
-    {"as", BuiltinArgument::Type::text, "bytes", "how the array stands in the feature; floats: of float32 only",
+    {"as", BuiltinArgument::Type::text, "bytes", "how the feature holds the array; floats: of float32 only",
      "bytes|floats"},
     {"x_name", BuiltinArgument::Type::text, "x", "the name of the first feature"},
     {"y_name", BuiltinArgument::Type::text, "y", "the name of the second feature"},

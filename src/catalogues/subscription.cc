@@ -115,7 +115,7 @@ class Taking {
     change.subscription.reach = reach();
     if (change.subscription.recipes == 0) {
       throw Error(FailureKind::invalid, fmt::format("{} has no recipes", printable(wanted_.url, 1000)),
-                  fmt::format("they stand in the folders {}, or in these below recipes", kind_folders_text()));
+                  fmt::format("they are in the folders {}, or in these below recipes", kind_folders_text()));
     }
     if (install) put(target, change.subscription);
     return change;

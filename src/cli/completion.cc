@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/groups.h"
 #include "sabath/error.h"
 
 namespace sabath::cli {
@@ -69,6 +70,7 @@ class Walk {
   void pass_option(const std::string& word) {
     const std::size_t equals = std::min(word.find('='), word.size());
     const Option* option = find(word.substr(0, equals));
+    if (option == nullptr && take_mode(word)) return;
     unknown_ = option == nullptr && equals == word.size();
     if (option == nullptr) return;
     if (option->value.empty() || equals < word.size()) {
@@ -76,6 +78,16 @@ class Walk {
     } else {
       value_of_ = option;
     }
+  }
+
+  // "--where" of `info`.
+  bool take_mode(const std::string& word) {
+    const auto mode = std::ranges::find_if(verbs_, [&](const Verb* other) {
+      return verb_ != nullptr && command_of(*other) == verb_->name && mode_of(*other) == word;
+    });
+    if (mode == verbs_.end()) return false;
+    choose(**mode);
+    return true;
   }
 
   // A word that no verb begins with, behind an option of a verb that is still to come, is that option's value.
@@ -108,7 +120,12 @@ class Walk {
   void choose() {
     const auto verb = std::ranges::find_if(verbs_, [&](const Verb* one) { return one->name == name_; });
     if (verb == verbs_.end()) return;
-    verb_ = *verb;
+    choose(**verb);
+  }
+
+  void choose(const Verb& verb) {
+    verb_ = &verb;
+    set_ = OptionSet();
     action_ = verb_->options_into(set_);
   }
 
@@ -118,6 +135,11 @@ class Walk {
   }
 
   void add_options() {
+    for (const Verb* verb : verbs_) {
+      if (verb_ != nullptr && !mode_of(*verb).empty() && command_of(*verb) == verb_->name) {
+        add(std::string(mode_of(*verb)), std::string(verb->summary));
+      }
+    }
     for (const OptionSet* set : {&set_, &global_set_}) {
       for (const Option& option : set->options()) {
         if (option.is_argument() || option.rest) continue;
@@ -130,6 +152,7 @@ class Walk {
 
   void add_verbs(const std::string& group) {
     for (const Verb* verb : verbs_) {
+      if (!mode_of(*verb).empty()) continue;
       const std::string_view name = verb->name;
       if (!group.empty() && !name.starts_with(group + " ")) continue;
       const std::string_view left = name.substr(group.empty() ? 0 : group.size() + 1);
@@ -164,6 +187,9 @@ class Walk {
       found_.asset = what == "MODEL" ? Asset::model : what == "DATASET" ? Asset::dataset : Asset::any;
     } else if (what == "COMMAND") {
       add_verbs("");
+      for (const VerbGroup& group : verb_groups()) add(std::string(group.word), std::string(group.title));
+      add("all", "every command");
+      add("variables", "those of the environment");
     }
   }
 

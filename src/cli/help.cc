@@ -4,10 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "cli/frame/global_options.h"
 #include "cli/frame/presentation.h"
+#include "cli/groups.h"
 #include "cli/show/render.h"
 
 namespace sabath::cli {
@@ -94,11 +96,61 @@ std::string usage(const Verb& verb, const std::vector<Option>& options) {
   return text;
 }
 
-std::string table_of(std::span<const Verb* const> verbs, std::size_t width) {
-  std::size_t column = 0;
-  for (const Verb* verb : verbs) column = std::max(column, verb->name.size());
+using Row = std::pair<std::string_view, std::string_view>;  // a command, what it does
+
+// The options that make another verb of this one.
+std::vector<Option> modes_of(const Verb& verb) {
+  std::vector<Option> options;
+  for (const Verb* other : verbs()) {
+    if (mode_of(*other).empty() || command_of(*other) != verb.name) continue;
+    Option& option = options.emplace_back();
+    option.names = mode_of(*other);
+    option.help = fmt::format("{}: see sabath {} --help", other->summary, other->name);
+  }
+  return options;
+}
+
+std::string table_of(const std::vector<Row>& rows, std::size_t least, std::size_t width) {
+  std::size_t column = least;
+  for (const auto& [name, summary] : rows) column = std::max(column, name.size());
   std::string text;
-  for (const Verb* verb : verbs) text += two_columns(fmt::format("  {}", verb->name), column + 4, verb->summary, width);
+  for (const auto& [name, summary] : rows) text += two_columns(fmt::format("  {}", name), column + 4, summary, width);
+  return text;
+}
+
+std::string table_of(std::span<const Verb* const> verbs, std::size_t width) {
+  std::vector<Row> rows;
+  for (const Verb* verb : verbs) rows.emplace_back(verb->name, verb->summary);
+  return table_of(rows, 0, width);
+}
+
+// The daily words of a group: verbs, and nouns of several verbs.
+std::vector<Row> daily_rows(const VerbGroup& group, std::span<const Verb* const> verbs) {
+  std::vector<Row> rows;
+  for (const std::string_view word : group.daily) {
+    const auto verb = std::ranges::find(verbs, word, &Verb::name);
+    if (verb != verbs.end()) {
+      rows.emplace_back(word, (*verb)->summary);
+    } else if (!word.empty()) {
+      rows.emplace_back(word, summary_of_noun(word));
+    }
+  }
+  return rows;
+}
+
+std::string first_screen(std::span<const Verb* const> verbs, std::size_t width) {
+  std::size_t column = 0;
+  for (const VerbGroup& group : verb_groups()) {
+    for (const std::string_view word : group.daily) column = std::max(column, word.size());
+  }
+  std::string text;
+  for (const VerbGroup& group : verb_groups()) {
+    const std::vector<Row> rows = daily_rows(group, verbs);
+    const bool all = rows.size() == verbs_of(group, verbs).size();
+    text += wrap(all ? std::string(group.title) : fmt::format("{} (more: sabath help {})", group.title, group.word),
+                 width, "");
+    text += table_of(rows, column, width) + "\n";
+  }
   return text;
 }
 
@@ -120,29 +172,43 @@ std::string help_of_program(std::span<const Verb* const> verbs, std::size_t widt
   text += "\n" + examples(
                      "sabath list                 what can be fetched\n"
                      "sabath fetch cosmoflow      fetch a model and its dataset, verified\n"
-                     "sabath path NAME            where a fetched asset stands\n"
+                     "sabath path NAME            where a fetched asset is\n"
                      "sabath doctor               check this machine, this site, this store",
                      width);
-  text += "\n" + wrap("Usage: sabath COMMAND [OPTION]... [ARGUMENT]...", width, "") + "\nCommands\n";
-  text += table_of(verbs, width);
-  text += options_text("Options of every command, before or after it", options.options(), width);
-  text += "\n" + wrap("sabath COMMAND --help tells more. Exit codes: sabath(1), docs/exit-codes.md.", width, "");
+  text += "\n" + wrap("Usage: sabath COMMAND [OPTION]... [ARGUMENT]...", width, "") + "\n";
+  text += first_screen(verbs, width);
+  text += options_text("Options of every command, before or after it", options.options(), width).substr(1);
+  text +=
+      "\n" + wrap(
+                 "sabath COMMAND --help explains a command; sabath help all lists every one. Exit codes: sabath(1), "
+                 "docs/exit-codes.md.",
+                 width, "");
   return text;
 }
 
-std::string help_of_group(std::string_view group, std::span<const Verb* const> verbs, std::size_t width) {
+std::string help_of_verbs(const VerbGroup& group, std::span<const Verb* const> verbs, std::size_t width) {
+  return fmt::format("{}\n", group.title) + table_of(verbs_of(group, verbs), width);
+}
+
+std::string help_of_all_verbs(std::span<const Verb* const> verbs, std::size_t width) {
+  std::string text;
+  for (const VerbGroup& group : verb_groups()) text += (text.empty() ? "" : "\n") + help_of_verbs(group, verbs, width);
+  return text;
+}
+
+std::string help_of_noun(std::string_view noun, std::span<const Verb* const> verbs, std::size_t width) {
   std::vector<const Verb*> members;
   for (const Verb* verb : verbs) {
-    if (verb->name.starts_with(std::string(group) + " ")) members.push_back(verb);
+    if (verb->name.starts_with(std::string(noun) + " ")) members.push_back(verb);
   }
-  return wrap(fmt::format("Usage: sabath {} COMMAND [OPTION]... [ARGUMENT]...", group), width, "") + "\nCommands\n" +
+  return wrap(fmt::format("Usage: sabath {} COMMAND [OPTION]... [ARGUMENT]...", noun), width, "") + "\nCommands\n" +
          table_of(members, width);
 }
 
 std::string help_of_verb(const Verb& verb, std::size_t width) {
   OptionSet set;
   const Action action = verb.options_into(set);  // keeps the targets of `set`
-  std::vector<Option> arguments, options;
+  std::vector<Option> arguments, options = modes_of(verb);
   for (const Option& option : set.options()) (option.is_argument() ? arguments : options).push_back(option);
   std::string text = wrap(fmt::format("sabath {}: {}", verb.name, verb.summary), width, "");
   text += "\n" + examples(verb.examples, width);

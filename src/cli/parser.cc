@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "base/text.h"
-#include "base/wording.h"
+#include "cli/wording.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 
@@ -52,9 +52,19 @@ class Line {
     prepare(app_);
     declare_global_options(globals_, parsed_.globals);
     for (const Option& option : globals_.options()) add_option(app_, option);
+    const auto border = std::ranges::find(arguments, "--");
+    const auto given = [&](std::string_view word) {
+      return !word.empty() && std::find(arguments.begin(), border, word) != border;
+    };
+    std::vector<std::string_view> by_mode;  // commands
     for (const Verb* verb : verbs) {
-      const std::string_view first_word = verb->name.substr(0, verb->name.find(' '));
-      if (std::ranges::find(arguments, first_word) != arguments.end()) add_verb(*verb);
+      if (given(mode_of(*verb))) by_mode.push_back(command_of(*verb));
+    }
+    for (const Verb* verb : verbs) {
+      const std::string_view command = command_of(*verb);
+      if (!given(command.substr(0, command.find(' ')))) continue;
+      const bool other = std::ranges::find(by_mode, command) != by_mode.end();
+      if (other ? given(mode_of(*verb)) : mode_of(*verb).empty()) add_verb(*verb);
     }
   }
 
@@ -117,11 +127,12 @@ class Line {
         if (apart && at < arguments.size()) to.push_back(arguments[at++]);
       }
       std::string words;
-      while (at < arguments.size() && words.size() < branch->verb->name.size()) {
+      const std::string_view command = command_of(*branch->verb);
+      while (at < arguments.size() && words.size() < command.size()) {
         front.push_back(arguments[at]);
         words += (words.empty() ? "" : " ") + arguments[at++];
       }
-      if (moved.empty() || words != branch->verb->name) continue;
+      if (moved.empty() || words != command) continue;
       front.insert(front.end(), moved.begin(), moved.end());
       front.insert(front.end(), arguments.begin() + static_cast<std::ptrdiff_t>(at), arguments.end());
       arguments = std::move(front);
@@ -149,7 +160,7 @@ class Line {
   void take_rest(std::vector<std::string>& arguments) {
     const auto border = std::ranges::find(arguments, "--");
     const auto called = [&](const std::string& word) {
-      return std::ranges::find_if(branches_, [&](const auto& branch) { return branch->verb->name == word; });
+      return std::ranges::find_if(branches_, [&](const auto& branch) { return command_of(*branch->verb) == word; });
     };
     for (auto word = arguments.begin(); word != border; ++word) {
       const auto branch = called(*word);
@@ -164,7 +175,7 @@ class Line {
 
   void add_verb(const Verb& verb) {
     CLI::App* parent = &app_;
-    std::string name(verb.name);
+    std::string name(command_of(verb));
     if (const auto space = name.find(' '); space != std::string::npos) {
       const std::string group_name = name.substr(0, space);
       CLI::App*& group = groups_[group_name];
@@ -176,6 +187,7 @@ class Line {
     prepare(*app);
     auto branch = std::make_unique<Branch>(Branch{&verb, app, {}, {}});
     branch->action = verb.options_into(branch->options);
+    if (!mode_of(verb).empty()) branch->options.flag(std::string(mode_of(verb)), mode_, "");
     for (const Option& option : branch->options.options()) {
       if (!option.rest) add_option(*app, option);
     }
@@ -210,6 +222,9 @@ class Line {
       for (const Option& option : globals_.options()) append_names(option, names);
       if (const Branch* branch = chosen()) {
         for (const Option& option : branch->options.options()) append_names(option, names);
+        for (const Verb* verb : verbs_) {
+          if (command_of(*verb) == branch->verb->name) names.emplace_back(mode_of(*verb));
+        }
       }
       names.emplace_back("--help");
       return names;
@@ -239,7 +254,7 @@ class Line {
 
   // The same line with the name that the command has now.
   static void refuse_renamed(const std::vector<std::string>& extras) {
-    const std::string_view now = extras.empty() ? "" : renamed_verb(extras.front());
+    const std::string_view now = extras.empty() ? "" : renamed_command(extras.front());
     if (now.empty()) return;
     std::string line = fmt::format("sabath {}", now);
     for (std::size_t i = 1; i < extras.size(); ++i) line += " " + shell_word(extras[i]);
@@ -273,6 +288,7 @@ class Line {
   CLI::App app_;
   OptionSet globals_;
   ParsedLine parsed_;
+  bool mode_ = false;                        // its option was given: that has chosen the verb already
   std::map<std::string, CLI::App*> groups_;  // owned by app_
   std::vector<std::unique_ptr<Branch>> branches_;
 };

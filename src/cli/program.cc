@@ -111,7 +111,7 @@ class Program {
   [[nodiscard]] std::string help_of(const ParsedLine& line) const {
     const std::size_t width = help_width(environment_);
     if (line.verb != nullptr) return help_of_verb(*line.verb, width);
-    return line.group.empty() ? help_of_program(verbs(), width) : help_of_group(line.group, verbs(), width);
+    return line.group.empty() ? help_of_program(verbs(), width) : help_of_noun(line.group, verbs(), width);
   }
 
   int help(const ParsedLine& line) {

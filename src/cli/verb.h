@@ -43,7 +43,7 @@ struct Context {
 using Action = std::function<int(Context&)>;  // returns the exit code, or throws
 
 struct Verb {
-  std::string_view name;      // "list"; of a group: "manifest create"
+  std::string_view name;      // "list"; of a noun: "manifest create"; of a mode: "info --where"
   std::string_view summary;   // one line, no full stop
   std::string_view examples;  // lines of "command    what it does", shown first
   std::string_view details;   // paragraphs; may be empty
@@ -57,5 +57,9 @@ struct Verb {
   [[nodiscard]] Action options_into(OptionSet& options) const;  // declares them
 };
 
-[[nodiscard]] std::span<const Verb* const> verbs();  // in the order of the help text
+[[nodiscard]] std::span<const Verb* const> verbs();
+
+// "info --where" is a mode of `info`: with the option --where it takes other options, and gives another record.
+[[nodiscard]] std::string_view command_of(const Verb& verb);  // "info"; of a verb that is no mode its name
+[[nodiscard]] std::string_view mode_of(const Verb& verb);     // "--where"; empty: it is no mode
 }  // namespace sabath::cli

@@ -16,9 +16,11 @@ std::vector<const Verb*> all_verbs() {
   static std::deque<Verb> described;
   for (const LibraryVerb& verb : library_verbs()) {
     if (verb.text.summary.empty() || std::ranges::find(all, verb.name, &Verb::name) != all.end()) continue;
-    const auto& [summary, examples, details] = verb.text;
-    described.push_back(
-        {.name = verb.name, .summary = summary, .examples = examples, .details = details, .library = &verb});
+    described.push_back({.name = verb.name,
+                         .summary = verb.text.summary,
+                         .examples = verb.text.examples,
+                         .details = verb.text.details,
+                         .library = &verb});
     all.push_back(&described.back());
   }
   return all;
@@ -29,6 +31,13 @@ std::vector<const Verb*> all_verbs() {
 std::span<const Verb* const> verbs() {
   static const std::vector<const Verb*> all = all_verbs();
   return all;
+}
+
+std::string_view command_of(const Verb& verb) { return verb.name.substr(0, verb.name.find(" --")); }
+
+std::string_view mode_of(const Verb& verb) {
+  const std::string_view command = command_of(verb);
+  return command.size() == verb.name.size() ? std::string_view() : verb.name.substr(command.size() + 1);
 }
 
 }  // namespace sabath::cli

@@ -1,4 +1,5 @@
-// Every verb of the program, in the order of the help text. NAME stands for the constant NAME_verb of the verb's file.
+// Every verb of the program; groups.cc says where the help text has it. NAME stands for the constant NAME_verb of the
+// verb's file.
 #pragma once
 
 #include "cli/verb.h"

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
+#include <utility>
 
 namespace sabath::cli {
 namespace {
@@ -24,11 +26,26 @@ std::string option_of(std::string_view key) {
   return option;
 }
 
-std::string line_of(std::string_view verb) { return fmt::format("sabath {}", verb); }
-std::string line_of_ranks(std::string_view verb) { return fmt::format("mpirun sabath {}", verb); }
-std::string record_of(std::string_view verb) { return fmt::format("what `sabath {} --json` printed", verb); }
+constexpr std::pair<std::string_view, std::string_view> modes[] = {
+    {"supporting", "apply --list"}, {"want", "export --missing"}, {"where", "info --where"}};
+
+std::string_view command_words(std::string_view verb) {
+  const auto mode = std::ranges::find(modes, verb, &std::pair<std::string_view, std::string_view>::first);
+  return mode == std::end(modes) ? verb : mode->second;
+}
+
+std::string line_of(std::string_view verb) { return fmt::format("sabath {}", command_words(verb)); }
+std::string line_of_ranks(std::string_view verb) { return fmt::format("mpirun sabath {}", command_words(verb)); }
+std::string record_of(std::string_view verb) {
+  return fmt::format("what `sabath {} --json` printed", command_words(verb));
+}
 
 }  // namespace
+
+std::string_view renamed_command(std::string_view former) noexcept {
+  const std::string_view mode = command_words(former);
+  return mode == former ? renamed_verb(former) : mode;
+}
 
 constinit const Wording wording_of_lines{"line", false, option_of, line_of, line_of_ranks, record_of};
 

@@ -8,4 +8,8 @@ namespace sabath::cli {
 
 extern const Wording wording_of_lines;
 
+// What the command is called now that was called `former`; empty: none was. A verb of the library that is a mode of a
+// command has its own name there, and that of the mode here.
+[[nodiscard]] std::string_view renamed_command(std::string_view former) noexcept;
+
 }  // namespace sabath::cli

@@ -180,7 +180,7 @@ class Checker {
         model.verdict == name(ConversionVerdict::equal) || model.verdict == name(ConversionVerdict::stochastic);
     const bool noisy = model.verdict == name(ConversionVerdict::equal) && !model.noisy.empty();
     if (claims && (model.compared.empty() || !model.findings.empty() || noisy))
-      touched(fmt::format("the verdict {} of {} contradicts what stands beside it", model.verdict, model.name));
+      touched(fmt::format("the verdict {} of {} contradicts what is beside it", model.verdict, model.name));
     if (!claims) {
       record_.unchecked.push_back(
           fmt::format("the comparison of {}: its verdict is {}", model.name, printable(model.verdict, 100)));

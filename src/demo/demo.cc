@@ -115,7 +115,7 @@ class Story {
     if (keep == nullptr) say(result.out);
     if (result.exit == 0) return result.out;
     throw Error(FailureKind::command, fmt::format("`{}` ended with exit code {}", typed(words), result.exit),
-                fmt::format("what it said stands above; {} says whether this machine is ready", verb_text("doctor")));
+                fmt::format("what it said is above; {} says whether this machine is ready", verb_text("doctor")));
   }
 
   fs::path make_universes() {
@@ -183,8 +183,8 @@ class Story {
       const StepResult result = attempt(ranks);
       if (result.exit == 0) return staged(result.out, launcher, nodes_count);
       remove_tree(request_.directory / "nodes");
-      why = fmt::format("{} did not start {} ranks of it (exit code {}; what it said stands above)", launcher,
-                        nodes_count, result.exit);
+      why = fmt::format("{} did not start {} ranks of it (exit code {}; what it said is above)", launcher, nodes_count,
+                        result.exit);
       break;
     }
     say(why + ": so one rank stages to one node.\n");
@@ -222,8 +222,8 @@ class Story {
       const auto keep = [&said](std::string_view more) { said = std::string(more.substr(0, 4096)); };
       if (run_step({python, "-c", "import numpy, h5py"}, at_, keep).exit == 0) return "";
       const std::string_view all = trim(said);
-      why = fmt::format("{0} lacks what the model imports ({1}): `{0} -m pip install numpy h5py` brings it", python,
-                        printable(all.substr(all.rfind('\n') + 1), 200));
+      why = fmt::format("{0} does not have what the model imports ({1}): `{0} -m pip install numpy h5py` brings it",
+                        python, printable(all.substr(all.rfind('\n') + 1), 200));
     }
     return why;
   }

@@ -274,7 +274,7 @@ int64_t sabath_file_size(const sabath_file* file) {
 int64_t sabath_file_read(const sabath_file* file, uint64_t offset, void* room, size_t length, char** error) {
   return guarded<std::int64_t>(error, -1, [&] {
     if (file == nullptr || (room == nullptr && length > 0))
-      throw sabath::Error(FailureKind::usage, "the file or the room is NULL", "");
+      throw sabath::Error(FailureKind::usage, "the file or the buffer is NULL", "");
     return static_cast<std::int64_t>(file->file.read(offset, std::span(static_cast<std::byte*>(room), length)));
   });
 }

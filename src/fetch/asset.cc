@@ -308,9 +308,9 @@ class AssetFetch {
   }
 
   [[noreturn]] void refuse_nothing() const {
-    throw Error(
-        FailureKind::not_found, fmt::format("{} has nothing that was asked for: {}", recipe_.name, to_text(selection_)),
-        option_text("select") + " matches whole paths of the asset; `**` stands for any directories: '**/*.h5'");
+    throw Error(FailureKind::not_found,
+                fmt::format("{} has nothing that was asked for: {}", recipe_.name, to_text(selection_)),
+                option_text("select") + " matches whole paths of the asset; `**` means any directories: '**/*.h5'");
   }
 
   FetchContext& context_;

@@ -12,7 +12,7 @@ void refuse_without_sources(const Recipe& recipe) {
   if (!recipe.fragments.empty() || recipe.git) return;
   if (recipe.source) {
     throw Error(FailureKind::usage,
-                fmt::format("the code of {} stands beside its recipe: there is nothing to fetch", recipe.name),
+                fmt::format("the code of {} is beside its recipe: there is nothing to fetch", recipe.name),
                 fmt::format("`{} {}` uses it there", verb_text("run"), recipe.name));
   }
   throw Error(FailureKind::access, fmt::format("{} has no source that a program can read", recipe.name),

@@ -157,7 +157,7 @@ Listing resolve_one(FetchContext& context, const Url& named, std::chrono::millis
   const Url& url = there.scheme() == named.scheme() ? named : there;
   Resolver* resolver = context.fetchers.resolver_for(url);
   if (resolver == nullptr) {
-    throw Error(FailureKind::unavailable, fmt::format("{} is no URL that stands for many files", url.display()),
+    throw Error(FailureKind::unavailable, fmt::format("{} is no URL of many files", url.display()),
                 "all URLs of a file_list must be of one kind: lists, or directories and the like");
   }
   BoundedInquiry inquiry(context, url, time_max);
@@ -182,7 +182,7 @@ void check_listing(const std::vector<ListedFile>& files, const Url& from) {
   std::unordered_set<std::string_view> names;
   names.reserve(files.size());
   for (const auto& file : files) {
-    if (!names.insert(file.path.text()).second) refuse(file, "stands twice");
+    if (!names.insert(file.path.text()).second) refuse(file, "appears twice");
     if (file.urls.empty()) refuse(file, "has no source");
     for (const auto& url : file.urls) {
       if (!may_name(from.scheme(), url.scheme())) refuse(file, fmt::format("is said to be at {}:", url.scheme()));
@@ -190,7 +190,7 @@ void check_listing(const std::vector<ListedFile>& files, const Url& from) {
   }
   for (const auto& file : files) {
     for (std::string_view above = file.path.parent(); !above.empty();) {
-      if (names.contains(above)) refuse(file, "stands below a file");
+      if (names.contains(above)) refuse(file, "is below a file");
       const auto slash = above.rfind('/');
       above = above.substr(0, slash == above.npos ? 0 : slash);
     }

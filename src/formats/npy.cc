@@ -109,7 +109,7 @@ void take_header(Npy& array, std::string_view header, std::string_view name) {
   const PythonLiteral *descr = literal->find("descr"), *order = literal->find("fortran_order"),
                       *shape = literal->find("shape");
   if (descr == nullptr || order == nullptr || shape == nullptr)
-    refuse_npy(name, "its header lacks one of 'descr', 'fortran_order', 'shape'");
+    refuse_npy(name, "its header has not all of 'descr', 'fortran_order', 'shape'");
   if (order->kind != PythonLiteral::Kind::boolean) refuse_npy(name, "'fortran_order' is neither True nor False");
   const auto type = try_type(*descr);
   if (!type) refuse_npy(name, "the type in its header is none that NumPy has");
@@ -216,7 +216,7 @@ void refuse_objects(const Npy& array, std::string_view name) {
 void refuse_fortran(const Npy& array, std::string_view name) {
   if (!array.fortran_order || array.shape.size() < 2) return;
   throw Error(FailureKind::usage,
-              fmt::format("cannot convert {}: its elements stand in Fortran order", printable(name, 4096)),
+              fmt::format("cannot convert {}: its elements are in Fortran order", printable(name, 4096)),
               "save it in C order: numpy.save(file, numpy.ascontiguousarray(array))");
 }
 

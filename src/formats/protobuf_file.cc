@@ -16,7 +16,7 @@ constexpr std::size_t window_bytes = 64 << 10, field_head_bytes_max = 20;
 
 void ProtobufFile::refuse(std::uint64_t at) const {
   throw Error(FailureKind::invalid,
-              fmt::format("cannot read {}: what stands at byte {} is no field of a protocol buffer",
+              fmt::format("cannot read {}: what is at byte {} is no field of a protocol buffer",
                           printable(path_.native(), 4096), at),
               "the file is damaged, cut off, or of another format");
 }

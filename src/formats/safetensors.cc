@@ -107,7 +107,7 @@ SafeTensors parse_safetensors(std::string_view head, std::uint64_t data_bytes, s
     }
     at = tensor.end;
   }
-  if (at < data_bytes) refuse_head(name, fmt::format("{} bytes stand behind the last tensor", data_bytes - at));
+  if (at < data_bytes) refuse_head(name, fmt::format("{} bytes follow the last tensor", data_bytes - at));
   if (at > data_bytes) {
     throw Error(FailureKind::content,
                 fmt::format("cannot read {}: its head promises {} bytes of data, and there are {}",

@@ -102,7 +102,7 @@ void ZipDirectory::take_end(std::uint64_t at, std::string_view record) {
 // Python takes this record where it is there, others only where the plain numbers ask for it.
 void ZipDirectory::take_large(std::uint64_t at, std::string_view place, std::string_view record) {
   const std::string large = at >= record64_bytes ? text_at(at - record64_bytes, record64_bytes) : "";
-  if (!large.starts_with(record64_mark)) refuse("the zip64 record does not stand before its place");
+  if (!large.starts_with(record64_mark)) refuse("the zip64 record is not before its place");
   const std::uint64_t named = number(place, 8, 8), stands = at - record64_bytes;
   if (number(place, 4, 4) != 0 || number(place, 16, 4) > 1 || number(large, 16, 4) != 0 || number(large, 20, 4) != 0)
     refuse("it is one of several files");
@@ -118,7 +118,7 @@ void ZipDirectory::take_large(std::uint64_t at, std::string_view place, std::str
   take(offset_, elsewhere_32, number(large, 48, 8));
   place_list(stands);
   if (named > stands || (stands - named != base_ && stands != named))
-    refuse("its zip64 record stands elsewhere than it says");
+    refuse("its zip64 record is elsewhere than it says");
 }
 
 void ZipDirectory::place_list(std::uint64_t end) {
@@ -185,7 +185,7 @@ void ZipDirectory::for_each(const std::function<void(const ZipEntry&)>& visit) c
 std::uint64_t ZipDirectory::content_offset(std::string_view name, unsigned method, std::uint64_t header_offset) const {
   const std::string head = text_at(header_offset, header_bytes + name.size());
   if (head.size() < header_bytes + name.size() || !head.starts_with(header_mark))
-    refuse(fmt::format("{} does not stand where its list says", printable(name)));
+    refuse(fmt::format("{} is not where its list says", printable(name)));
   const std::uint64_t name_bytes = number(head, 26, 2);
   if (name_bytes != name.size() || head.substr(header_bytes) != name)
     refuse(fmt::format("{} has another name before its content than in the list", printable(name)));

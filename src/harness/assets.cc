@@ -67,7 +67,7 @@ fs::path shipped_source(const Recipe& model) {
   const auto status = try_stat(directory);
   if (status && S_ISDIR(status->st_mode)) return directory;
   throw Error(FailureKind::not_found, fmt::format("the code of {} is not at {}", model.name, directory.string()),
-              "its recipe says that it stands beside it");
+              "its recipe says that it is beside it");
 }
 
 RunAsset hashed(const Recipe& model, const fs::path& directory) {

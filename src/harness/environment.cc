@@ -57,8 +57,8 @@ bool settle_conda(const RunCall& call, const ResolvedRun& run, RunEnvironment& e
     enter_conda(environment.variables, directory);
     return true;
   }
-  const std::string text = fmt::format("the conda environment lacks what the recipe of {} needs: {}", run.model.name,
-                                       fmt::join(missing, ", "));
+  const std::string text = fmt::format("the conda environment does not have what the recipe of {} needs: {}",
+                                       run.model.name, fmt::join(missing, ", "));
   if (call.request.requirements == "check" && !call.dry) {
     throw Error(FailureKind::command, text,
                 fmt::format("enter one that has it, or say {0} create; {0} none does not ask", option_text("env")));
@@ -87,13 +87,14 @@ void choose_interpreter(const RunCall& call, const ResolvedRun& run, bool in_con
   }
   const std::string missing = fmt::format("{}", fmt::join(environment.python.missing, ", "));
   if (call.request.requirements == "warn" || call.dry) {
-    call.warn(
-        fmt::format("{} lacks what the recipe of {} needs: {}", environment.python.program, run.model.name, missing));
+    call.warn(fmt::format("{} does not have what the recipe of {} needs: {}", environment.python.program,
+                          run.model.name, missing));
     return;
   }
   throw Error(
       FailureKind::command,
-      fmt::format("{} lacks what the recipe of {} needs: {}", environment.python.program, run.model.name, missing),
+      fmt::format("{} does not have what the recipe of {} needs: {}", environment.python.program, run.model.name,
+                  missing),
       fmt::format("install it, name another interpreter in SABATH_PYTHON, or say {0} create; {0} none does not ask",
                   option_text("env")));
 }

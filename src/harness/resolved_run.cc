@@ -58,7 +58,7 @@ void refuse_held(const Catalogue& catalogue, const Recipe& model) {
   if (!catalogue.is_held(model)) return;
   const std::string& stood = model.metadata.at("recipe");
   throw Error(FailureKind::not_found,
-              fmt::format("the store holds {}, and not how it runs: its recipe stood at {}", model.name, stood),
+              fmt::format("the store holds {}, and not how it runs: its recipe was at {}", model.name, stood),
               fmt::format("`{} {}` reads it there", verb_text("run"), shell_word(stood)));
 }
 

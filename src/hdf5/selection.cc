@@ -87,7 +87,7 @@ class Parser {
       }
       if (c == '\\') {
         if (at_ + 1 == text_.size() || escaped.find(text_[at_ + 1]) == escaped.npos) {
-          fail("a backslash stands before [ ] or another backslash only");
+          fail("a backslash is allowed before [ ] or another backslash only");
         }
         c = text_[++at_];
       }
@@ -136,7 +136,7 @@ class Parser {
 
   void add(Hyperslab& selection, const HyperslabIndex& index) {
     const auto is_all = [](const HyperslabIndex& i) { return i.kind == HyperslabIndex::Kind::all; };
-    if (is_all(index) && std::ranges::any_of(selection.indices, is_all)) fail("'...' may stand once only");
+    if (is_all(index) && std::ranges::any_of(selection.indices, is_all)) fail("'...' is allowed once only");
     if (selection.indices.size() == indices_max) fail("it has too many indices");
     selection.indices.push_back(index);
   }

@@ -45,7 +45,7 @@ Source::Source(const std::filesystem::path& path) : name_(printable(path.filenam
   const std::optional<Fd> fd = try_open_file(path, O_RDONLY);
   if (!fd) {
     throw Error(FailureKind::not_found, fmt::format("cannot read {}: there is no such file", printable(path.string())),
-                fmt::format("`{} NAME` tells where a fetched asset stands", verb_text("path")));
+                fmt::format("`{} NAME` prints where a fetched asset is", verb_text("path")));
   }
   struct stat status {};
   if (::fstat(fd->get(), &status) != 0) throw_errno("stat", path, errno);
@@ -116,7 +116,7 @@ Dataset open_dataset(const Source& source, const std::string& path, std::size_t 
   dataset.storage = storage_of(dataset.properties.get());
   if (dataset.storage == Storage::external || dataset.storage == Storage::elsewhere) {
     throw Error(
-        FailureKind::invalid, fmt::format("cannot read {}: its data stand in other files", dataset.name),
+        FailureKind::invalid, fmt::format("cannot read {}: its data are in other files", dataset.name),
         "external and virtual data are not followed: make a copy that holds them (h5repack), or select other datasets");
   }
   dataset.type = own(H5Dget_type(dataset.id.get()), H5Tclose, "read the type of", dataset.name);

@@ -83,7 +83,7 @@ class Matching {
   void add_named(const Hyperslab& selection) {
     if (!named_.insert(selection.path).second) {
       throw Error(FailureKind::usage, fmt::format("{} is selected twice", source_.label(selection.path)),
-                  "a selection stands at its own path: make two files");
+                  "a selection is at its own path: make two files");
     }
     list_.datasets.push_back({selection, true});
   }

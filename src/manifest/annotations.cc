@@ -103,7 +103,7 @@ std::string_view parse_annotations(std::string_view bytes,
       continue;
     }
     if (path.empty() || (!before.empty() && !tree_order_less(before, path))) {
-      wire::refuse("its annotations are not sorted, or one stands twice");
+      wire::refuse("its annotations are not sorted, or one appears twice");
     }
     if (which == 0 || which >> names_by_bit.size() != 0) wire::refuse("an annotation has unknown checksums or none");
     Checksums checksums;

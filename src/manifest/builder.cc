@@ -157,7 +157,7 @@ class OpenDirectories {
 
 void refuse_collision(std::string_view before, bool before_is_directory, std::string_view path) {
   if (path == before)
-    refuse(fmt::format("{} stands twice in the asset", path), "each name may stand once: rename or leave out one");
+    refuse(fmt::format("{} appears twice in the asset", path), "each name is allowed once: rename or leave out one");
   if (!before_is_directory && path.size() > before.size() && path.starts_with(before) && path[before.size()] == '/') {
     refuse(fmt::format("{} is no directory, but {} is in it", before, path), "rename or leave out one");
   }

@@ -158,7 +158,7 @@ TreeNode parse_tree_node(std::string bytes) {
       add_totals(node.totals, node.children.back().totals);
     }
     if (count > 0 && node.key(count) <= node.key(count - 1))
-      wire::refuse("the names of a directory are not sorted, or one stands twice");
+      wire::refuse("the names of a directory are not sorted, or one appears twice");
   }
   if (node.level > 0 && node.count() == 0) wire::refuse("an index node is empty");
   return node;

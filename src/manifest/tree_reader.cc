@@ -56,7 +56,7 @@ TreeNode load_tree_node(const NodeFile& pack, const TreeRef& ref) {
     wire::refuse(fmt::format("directory node {}: {}", ref.hash.hex(), what));
   };
   if (ref.totals && node.totals != *ref.totals) refuse("its totals are not those that its parent states");
-  if (!ref.level && node.level > 0 && count < 2) refuse("an index over a single node stands at the top");
+  if (!ref.level && node.level > 0 && count < 2) refuse("an index over a single node is at the top");
   if (!ref.level) return node;
   if (node.level != *ref.level) refuse("it is of another level than its place");
   if (count == 0 || node.key(0) != ref.key) refuse("its first name is not the key that its parent states");

@@ -48,7 +48,7 @@ Sha256 Reader::hash() {
 
 std::string_view Reader::text(std::size_t length_max) {
   const std::size_t length = get<std::uint16_t>();
-  if (length > length_max) refuse(fmt::format("a text of {} bytes where at most {} may stand", length, length_max));
+  if (length > length_max) refuse(fmt::format("a text of {} bytes where at most {} are allowed", length, length_max));
   return take(length);
 }
 
@@ -57,7 +57,7 @@ std::uint8_t Reader::tag(std::string_view letters) {
   put_tag(expected, letters, 0);
   const std::string_view found = take(tag_size);
   if (found.substr(0, tag_size - 1) != std::string_view(expected).substr(0, tag_size - 1)) {
-    refuse(fmt::format("no \"{}\" where it must stand", letters));
+    refuse(fmt::format("no \"{}\" where it must be", letters));
   }
   return static_cast<std::uint8_t>(found.back());
 }

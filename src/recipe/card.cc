@@ -49,7 +49,7 @@ class CardHead {
     for (token = next(); token.type != YAML_MAPPING_END_EVENT; token = next()) {
       if (token.type != YAML_SCALAR_EVENT) throw_at(origin_, token.line, "a key of the card's head is no text");
       const auto [key, fresh] = keys.emplace(token.text, CardKey{token.line, {}});
-      if (!fresh) throw_at(origin_, token.line, fmt::format("\"{}\" stands twice", printable(token.text)));
+      if (!fresh) throw_at(origin_, token.line, fmt::format("\"{}\" appears twice", printable(token.text)));
       read_value(&key->second.texts, 0);
     }
     return keys;

@@ -87,7 +87,7 @@ bool stands(const fs::path& path) {
 }
 
 [[noreturn]] void refuse_several(const std::string& name, const std::vector<std::string>& others) {
-  throw Error(FailureKind::not_found, fmt::format("\"{}\" stands in several catalogues", printable(name)),
+  throw Error(FailureKind::not_found, fmt::format("\"{}\" is in several catalogues", printable(name)),
               fmt::format("say which: {}", fmt::join(others, ", ")));
 }
 
@@ -129,12 +129,12 @@ std::string doubt_about_recipes(const fs::path& directory) {
   if (is_kind_folder(directory.filename())) {
     return fmt::format("{} is one level too deep: recipes are found by the directory above it", shown);
   }
-  return fmt::format("{} holds no recipes: they stand in its folders {}", shown, kind_folders_text());
+  return fmt::format("{} holds no recipes: they are in its folders {}", shown, kind_folders_text());
 }
 
 std::string doubt_about_root(const fs::path& root) {
   if (stands(root / "var/sabath/assets")) return {};
-  return fmt::format("the root {} has no var/sabath/assets, where the recipes of an original SABATH stand",
+  return fmt::format("the root {} has no var/sabath/assets, where the recipes of an original SABATH are",
                      printable(root.native(), 1000));
 }
 

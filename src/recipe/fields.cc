@@ -35,7 +35,7 @@ bool is_git_name(std::string_view text) {
 
 void refuse_line_breaks(std::string_view text, std::string_view origin, std::size_t line, std::string_view key) {
   if (text.find_first_of("\t\n") != std::string_view::npos) {
-    throw_at(origin, line, fmt::format("\"{}\" must stand in one line, without tabs", key));
+    throw_at(origin, line, fmt::format("\"{}\" must be one line, without tabs", key));
   }
 }
 
@@ -163,7 +163,7 @@ GitSource read_git(JsonObject& git) {
   source.tag = take_line(git, "tag");
   source.commit = take_line(git, "commit");
   if (!source.branch.empty() + !source.tag.empty() + !source.commit.empty() > 1) {
-    git.fail("origin", "stands with more than one of \"branch\", \"tag\" and \"commit\"");
+    git.fail("origin", "appears with more than one of \"branch\", \"tag\" and \"commit\"");
   }
   if (!source.branch.empty() && !is_git_name(source.branch)) git.fail("branch", "is no name of a branch");
   if (!source.tag.empty() && !is_git_name(source.tag)) git.fail("tag", "is no name of a tag");
@@ -200,7 +200,7 @@ void check_places(const std::vector<Fragment>& fragments, const std::vector<std:
     const auto [id, new_id] = ids.emplace(fragment.id, i);
     if (!new_id)
       throw_at(origin, lines[i],
-               fmt::format("fragment \"{}\" stands twice, first in line {}", fragment.id, lines[id->second]));
+               fmt::format("fragment \"{}\" appears twice, first in line {}", fragment.id, lines[id->second]));
     if (!fragment.path) continue;
     const auto [path, new_path] = paths.emplace(fragment.path->text(), i);
     if (!new_path) {
@@ -217,7 +217,7 @@ void check_places(const std::vector<Fragment>& fragments, const std::vector<std:
       const auto found = paths.find(above);
       if (found == paths.end() || fragments[found->second].type != FragmentType::file) continue;
       throw_at(origin, lines[i],
-               fmt::format("fragment \"{}\" would stand below the file of \"{}\", \"{}\"", fragments[i].id,
+               fmt::format("fragment \"{}\" would be below the file of \"{}\", \"{}\"", fragments[i].id,
                            fragments[found->second].id, above));
     }
   }

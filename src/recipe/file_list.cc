@@ -74,7 +74,7 @@ void refuse_collisions(const std::vector<ListedFile>& files, const std::vector<s
     const auto [first, added] = names.emplace(files[i].path.text(), i);
     if (!added) {
       Place{list, lines[i]}.refuse(
-          fmt::format("\"{}\" stands twice, first in line {}", files[i].path.text(), lines[first->second]));
+          fmt::format("\"{}\" appears twice, first in line {}", files[i].path.text(), lines[first->second]));
     }
   }
   for (std::size_t i = 0; i < files.size(); ++i) {

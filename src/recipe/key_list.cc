@@ -29,7 +29,7 @@ class KeyListParser {
     JsonValue value{JsonValue::Object(), line_};
     read_pairs(std::get<JsonValue::Object>(value.data), braced ? '}' : '\0', 0);
     skip_blanks();
-    if (!rest_.empty()) fail("something stands behind the end");
+    if (!rest_.empty()) fail("something follows the end");
     return value;
   }
 
@@ -90,7 +90,7 @@ class KeyListParser {
 
   void add_pair(JsonValue::Object& pairs, std::string key, std::size_t line, JsonValue value) {
     const auto same = [&](const JsonMember& each) { return each.key == key; };
-    if (std::ranges::any_of(pairs, same)) fail(fmt::format("\"{}\" stands twice", printable(key)));
+    if (std::ranges::any_of(pairs, same)) fail(fmt::format("\"{}\" appears twice", printable(key)));
     if (pairs.size() == 1000) fail("more than 1,000 keys");
     pairs.push_back({std::move(key), line, std::move(value)});
   }

@@ -102,7 +102,7 @@ void read_run_sets(JsonObject& object, Recipe& recipe) {
   if (const std::optional<std::string> text = object.try_text("source")) {
     recipe.source = RelativePath::try_parse(*text);
     if (!recipe.source) object.fail("source", fmt::format("\"{}\" is no relative path", printable(*text)));
-    if (recipe.git) object.fail("source", "stands with \"git\"", "the code is either beside the recipe or in git");
+    if (recipe.git) object.fail("source", "appears with \"git\"", "the code is either beside the recipe or in git");
     if (!is_code(recipe.kind)) object.fail("source", "is only for models and workflows");
   }
   if (object.find("default_dataset") == nullptr) return;

@@ -108,7 +108,7 @@ void refuse_bare_checksum(const JsonObject& fragment) {
   for (const auto& member : fragment.members()) {
     if (std::ranges::none_of(checksum_algorithms, [&](const auto& known) { return known.name == member.key; }))
       continue;
-    fragment.fail(member.key, "stands outside of \"checksum\"",
+    fragment.fail(member.key, "is outside of \"checksum\"",
                   fmt::format(R"(write "checksum": {{"{}": "..."}})", member.key));
   }
 }

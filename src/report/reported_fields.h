@@ -50,7 +50,7 @@ struct Described<ReportedRun> {
       SABATH_VALUE("recipe", reported_recipe, .help = "as run.json has it"),
       SABATH_VALUE("assets", reported_assets, .help = "as run.json has them"),
       SABATH_VALUE("by", unit_of, .help = "what x counts: epoch or step"),
-      SABATH_FIELD(values, .help = "told in all"),
+      SABATH_FIELD(values, .help = "printed in all"),
       SABATH_FIELD(not_understood, .help = "look like metrics and are none", .unit = "lines"),
       SABATH_VALUE("metrics", series_of, .help = "one value for each epoch or step; null: too many to be kept"),
       SABATH_VALUE("figures", figures_of, .help = "of no epoch, by their names; null as well", .any_number = true,

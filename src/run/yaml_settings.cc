@@ -80,7 +80,7 @@ class Reader {
 
   void refuse_marks(const Event& event, const unsigned char* anchor, const unsigned char* tag) const {
     if (anchor != nullptr) throw_at(origin_, event.line(), "anchors and aliases are not read: write the value itself");
-    if (tag != nullptr) throw_at(origin_, event.line(), "tags are not read: a value is text as it stands");
+    if (tag != nullptr) throw_at(origin_, event.line(), "tags are not read: a value is text as it is");
   }
 
   void read_mapping(const std::string& prefix, std::size_t depth) {
@@ -91,7 +91,7 @@ class Reader {
       refuse_marks(key, key->data.scalar.anchor, key->data.scalar.tag);
       const std::string name = prefix + text_of(key);
       if (!names_.insert(name).second)
-        throw_at(origin_, key.line(), fmt::format("\"{}\" stands twice", printable(name)));
+        throw_at(origin_, key.line(), fmt::format("\"{}\" appears twice", printable(name)));
       if (names_.size() > settings_max) throw_at(origin_, key.line(), "too many settings");
       read_value(name, depth);
     }

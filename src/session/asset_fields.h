@@ -41,8 +41,8 @@ template <>
 struct Described<ResolvedSource> {
   using Of = ResolvedSource;
   static constexpr Field table[] = {
-      SABATH_FIELD(url, .help = "a URL that stood for many files"),
-      SABATH_FIELD(version, .help = "what it stood for: a commit, a digest", .null_if_empty = true),
+      SABATH_FIELD(url, .help = "a URL of many files"),
+      SABATH_FIELD(version, .help = "what it meant: a commit, a digest", .null_if_empty = true),
   };
 };
 
@@ -89,7 +89,7 @@ struct Described<AssetRecord> {
                    .null_if_empty = true),
       SABATH_VALUE("selection", part_or_null,
                    .help = "if a part of the asset was asked for: the root, the view and the sizes are of this part"),
-      SABATH_FIELD(packed, .help = "its files stand in packs, and no view was made"),
+      SABATH_FIELD(packed, .help = "its files are in packs, and no view was made"),
       SABATH_VALUE("view_inodes", view_inodes_or_null, .help = "what the view of such an asset takes",
                    .unit = "inodes"),
       SABATH_FIELD(files, .help = "in the view; after a failure: those that are done", .unit = "files"),
@@ -101,7 +101,7 @@ struct Described<AssetRecord> {
                    .unit = "bytes"),
       SABATH_FIELD(seconds, .help = "wall time of this asset", .unit = "seconds"),
       SABATH_FIELD(sources, .help = "what each source gave; files of a list are counted together by origin"),
-      SABATH_FIELD(resolved, .help = "URLs that stood for many files and were asked in this call"),
+      SABATH_FIELD(resolved, .help = "URLs of many files that were asked in this call"),
       SABATH_FIELD(failures, .help = "what is missing, and why"),
   };
 };

@@ -22,7 +22,7 @@ namespace sabath {
 [[nodiscard]] std::unique_ptr<Store> open_stores(const SessionSettings& settings);  // made, if it is not there
 
 // Of a name that a fetch noted: how the title begins that says where its recipe stood.
-inline constexpr const char* held_recipe_key = "its recipe stood at";
+inline constexpr const char* held_recipe_key = "its recipe was at";
 
 // The link by-name/NAME leads to what `path NAME` prints: a dataset goes before a model of its name.
 void show_by_name(Store& store, const Catalogue& catalogue, const Recipe& recipe, const Sha256& root);

@@ -322,7 +322,7 @@ namespace {
 // What brings the content of an asset that is not here.
 std::string remedy_of(const Recipe& recipe) {
   if (const auto stood = recipe.metadata.find("recipe"); stood != recipe.metadata.end() && recipe.manifest)
-    return fmt::format("`{} {}` reads its recipe, where it stood", verb_text("fetch"), shell_word(stood->second));
+    return fmt::format("`{} {}` reads its recipe, where it was", verb_text("fetch"), shell_word(stood->second));
   if (recipe.fragments.empty() && !recipe.git && !recipe.access.steps.empty()) return recipe.access.steps.front();
   return fmt::format("`{} {}` brings it", verb_text("fetch"), recipe.name);
 }
@@ -352,8 +352,8 @@ std::string adopted_file(const std::filesystem::path& link) {
   if (missing > 0) {
     const std::string changed = adopted_file(store.view_path(manifest.root()) / first);
     throw Error(FailureKind::offline,
-                fmt::format("{} is not whole in the store: it lacks {} of {}, the first is {}{}", recipe.name, missing,
-                            counted(manifest.totals().files, "file"), printable(first), changed),
+                fmt::format("{} is not whole in the store: {} of {} are missing, the first is {}{}", recipe.name,
+                            missing, counted(manifest.totals().files, "file"), printable(first), changed),
                 remedy_of(recipe));
   }
   throw Error(FailureKind::offline, fmt::format("{} is in the store, and has no view", recipe.name),

@@ -51,7 +51,7 @@ class Reader {
     }
     if (const auto text = object_.try_text("ca_file")) config.ca_file = path("ca_file", *text);
     config.stores = paths("stores");
-    if (config.store && !config.stores.empty()) object_.fail("stores", "stands beside `store`: one of them is enough");
+    if (config.store && !config.stores.empty()) object_.fail("stores", "is beside `store`: one of them is enough");
     config.trusted_owners = object_.texts("trusted_owners");
     config.roots = paths("roots");
     config.recipes = paths("recipes");

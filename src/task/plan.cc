@@ -82,7 +82,7 @@ class Planner {
       check_key(setting);
       const std::string key = setting.key;
       if (!given_.emplace(key, std::move(setting)).second)
-        throw_at(origin_, given_.at(key).line, fmt::format("\"{}\" stands twice, under two names", key));
+        throw_at(origin_, given_.at(key).line, fmt::format("\"{}\" appears twice, under two names", key));
     }
   }
 
@@ -114,7 +114,7 @@ class Planner {
       plan_.words = list_of(task == "search" ? "model_args.query" : "model_args.model_name");
       if (plan_.words.empty())
         throw_at(origin_, line_of("general_args.task"), task == "search" ? "says no query" : "says no model_name",
-                 "it stands in model_args");
+                 "it is in model_args");
     } else {
       throw_at(origin_, line_of("general_args.task"), fmt::format("there is no task \"{}\"", printable(task)),
                "tasks are conversion, inference, search and load");
@@ -267,7 +267,7 @@ class Planner {
     }
     for (const std::string& file : model_files()) plan_.infer.models.push_back(placed(file));
     const std::string input = text_of("model_args.input");
-    if (input.empty()) throw_at(origin_, line_of("model_args.model_file"), "says no input", "it stands in model_args");
+    if (input.empty()) throw_at(origin_, line_of("model_args.model_file"), "says no input", "it is in model_args");
     plan_.infer.inputs[""] = placed(input);
     const auto outputs = list_of("out_args.export_file");
     if (outputs.size() != 1)

@@ -52,7 +52,7 @@ std::optional<std::string> try_read_own(const fs::path& path, std::string& doubt
   if (!file || ::fstat(file->get(), &opened) != 0 || !S_ISREG(opened.st_mode)) {
     doubt = fmt::format("{} is no regular file", shown);
   } else if ((opened.st_uid != ::geteuid() && opened.st_uid != 0) || ownership_of(path) == Ownership::others) {
-    doubt = fmt::format("{} does not count: others may write it, or the directory it stands in", shown);
+    doubt = fmt::format("{} does not count: others may write it, or its directory", shown);
   } else if (static_cast<std::uint64_t>(opened.st_size) > file_size_max) {
     doubt = fmt::format("{} is longer than {} bytes", shown, file_size_max);
   } else {

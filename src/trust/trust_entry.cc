@@ -69,7 +69,7 @@ TrustEntry parse_trust_entry(std::string_view text, const std::string& file, con
   entry.since = object.try_uint("since").value_or(0);
   object.finish();
   if (id_of(entry) != id)
-    throw_at(file, document.line, "what it says is not what its name stands for", "remove it, and decide again");
+    throw_at(file, document.line, "what it says is not what its name means", "remove it, and decide again");
   return entry;
 }
 

@@ -25,6 +25,7 @@ struct VerbText {
   std::string_view summary = {};   // one line, no full stop
   std::string_view examples = {};  // lines of "command    what it does"
   std::string_view details = {};   // paragraphs; may be empty
+  std::string_view group = {};     // the word of its group in `sabath --help` (cli/groups.h): "store"
 };
 
 struct LibraryVerb {

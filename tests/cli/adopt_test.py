@@ -81,7 +81,7 @@ class Adopt(Case):
             with self.subTest(change.__name__):
                 change()
                 lacks = self.expect(self.sabath.run("path", "mine"), 9).err
-                self.assertIn(f"mine is not whole in the store: it lacks 1 of {len(self.tree) - 1} files, the first is train/leaf+1", lacks)
+                self.assertIn(f"mine is not whole in the store: 1 of {len(self.tree) - 1} files are missing, the first is train/leaf+1", lacks)
                 self.assertIn(f"hint: sabath adopt {self.data} --name mine", lacks)
                 self.expect(self.sabath.fetch("mine"), 4)  # nothing can bring it: the recipe says what to do
         place(file, self.tree["train/leaf+1"])

@@ -76,7 +76,7 @@ class Derived(Case):
 
 class Listing(Derived):
     def test_scripts_and_arguments(self):
-        record = self.expect(self.sabath.run("supporting", "words", "--json")).record
+        record = self.expect(self.sabath.run("apply", "--list", "words", "--json")).record
         ids = [script["id"] for script in record["scripts"]]
         self.assertEqual((ids[0], "gzip" in ids), ("upper", True))
         upper = record["scripts"][0]
@@ -86,11 +86,11 @@ class Listing(Derived):
             [("end", "text", None, True, []), ("level", "int", 3, False, [1, 2, 3]), ("rate", "float", 0.5, False, []),
              ("loud", "bool", False, False, [])],
         )  # fmt: skip
-        text = self.expect(self.sabath.run("supporting", "words")).out
+        text = self.expect(self.sabath.run("apply", "--list", "words")).out
         self.assertIn("Capital letters", text)
         self.assertIn("gzip  (built in)", text)
         self.assertIn("end=...", text)
-        alone = self.expect(self.sabath.run("supporting", "--json")).record
+        alone = self.expect(self.sabath.run("apply", "--list", "--json")).record
         self.assertTrue(all(script["built_in"] for script in alone["scripts"]))
 
 

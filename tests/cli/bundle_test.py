@@ -158,7 +158,7 @@ class Bundle(Case):
         self.export("v1")
         self.take()
         self.publish("v2", new)
-        listed = self.expect(self.here.run("want", "v2", "-o", self.home / "list", "--json")).record
+        listed = self.expect(self.here.run("export", "--missing", "v2", "-o", self.home / "list", "--json")).record
         self.assertEqual(listed["kind"], "have")
         written = self.export("--want", self.home / "list").record
         self.assertEqual(written["bytes"], CHUNK + 3000)
@@ -178,7 +178,7 @@ class Bundle(Case):
                 path.unlink()
         for view in (self.here.store / "views").glob("*"):
             shutil.rmtree(view)  # its files are those objects
-        listed = self.expect(self.here.run("want", "v2", "-o", self.home / "list", "--json")).record
+        listed = self.expect(self.here.run("export", "--missing", "v2", "-o", self.home / "list", "--json")).record
         self.assertEqual((listed["kind"], listed["pieces"]), ("missing", 6))
         self.assertEqual(self.export("--want", self.home / "list").record["bytes"], len(new["big"]))
         self.take()
@@ -190,7 +190,7 @@ class Bundle(Case):
         self.publish("v2", new)
         empty = Sabath(self.home / "other")
         empty.environment["SABATH_RECIPES"] = str(self.there.recipes)
-        self.expect(self.there.run("want", "v1", "-o", self.home / "list"))  # there, nothing is missing
+        self.expect(self.there.run("export", "--missing", "v1", "-o", self.home / "list"))  # there, nothing is missing
         self.assertEqual(self.export("v1", "--want", self.home / "list").record["bytes"], 0)
         record = self.take(code=8).record
         self.assertEqual(record["assets"][0]["missing_files"], 3)
@@ -301,7 +301,7 @@ class Bundle(Case):
     def test_want_lists_are_hostile_too(self):
         self.publish("one", {"a": b"1"})
         bad = self.home / "bad"
-        good = self.expect(self.here.run("want", "one", "-o", self.home / "list")) and (self.home / "list").read_bytes()
+        good = self.expect(self.here.run("export", "--missing", "one", "-o", self.home / "list")) and (self.home / "list").read_bytes()
         for data in (b"", b"x", good[:-1] + b"xx", b"sabath-want 1 have 5\n\n", b"sabath-want 1 have 99999999999999999999\n\n",
                      b"sabath-want 1 all 0\n\n", b"sabath-want 2 have 0\n\n", b"sabath-want 1 have 2\n\n" + b"b" * 16 + b"a" * 16,
                      b"sabath-want 1 have 0\n- \x1b[31m\n\n", b"sabath-want 1 have 0\n" + b"- x\n" * 2000 + b"\n"):
@@ -332,11 +332,11 @@ class Bundle(Case):
         vectors = dict(line.rsplit(" ", 1) for line in text.split("```vectors")[1].split("```")[0].split("\n") if line)
         self.assertEqual(adopted["manifest"], "sha256:" + vectors.pop("root"))
         self.assertEqual(sha256(self.tar.read_bytes()), vectors.pop("bundle"))
-        self.expect(self.there.run("want", adopted["manifest"], "-o", self.home / "none"))
+        self.expect(self.there.run("export", "--missing", adopted["manifest"], "-o", self.home / "none"))
         self.assertEqual((self.home / "none").read_bytes().split(b"\n")[0], b"sabath-want 1 missing 0")
         # Another store knows nothing of it, and says what it has: the same files, adopted.
         self.expect(self.here.run("adopt", self.home / "v"))
-        self.expect(self.here.run("want", "sha256:" + "0" * 63 + "1", "-o", self.home / "list"))
+        self.expect(self.here.run("export", "--missing", "sha256:" + "0" * 63 + "1", "-o", self.home / "list"))
         keys = [key.to_bytes(16, "big") for key in sorted(int(value, 16) for value in vectors.values())]
         self.assertEqual((self.home / "list").read_bytes().split(b"\n\n", 1)[1], b"".join(keys))
 

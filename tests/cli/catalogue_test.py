@@ -230,7 +230,7 @@ class Sharing(Keepers):
         (newer,) = self.run_it("list", "--newer", "--json").record["assets"]
         self.assertEqual((newer["name"], newer["newer"]), ("held", "lab/held@1.10"))
         self.assertEqual(self.run_it("list", "--newer").out, "held@1.9  lab/held@1.10\n")
-        where = self.run_it("where", "held", "--json").record
+        where = self.run_it("info", "--where", "held", "--json").record
         self.assertEqual(where["recipe"], str(self.home / "mine/datasets/held.json"))
         self.assertIn("catalogues/lab", self.run_it("info", "--json", "lab/held").record["assets"][0]["recipe"])
         found = self.run_it("search", "held", "--json").record["assets"]

@@ -223,7 +223,7 @@ class Select(Hdf5):
             (2, "index 24 of axis 1 is out of bounds", ["full[0,24]"]),
             (2, "has 5 indices, and the dataset 4 axes", ["full[0,0,0,0,0]"]),
             (2, "a step is at least 1", ["full[::-1]"]),
-            (2, "'...' may stand once only", ["full[...,...]"]),
+            (2, "'...' is allowed once only", ["full[...,...]"]),
             (2, "at character 6", ["full[x]"]),
             (2, "is selected twice", ["full[0]", "/full"]),
             (2, "--blocks has 2 extents, and the selection has 3 axes", ["full[0]", "--blocks", "2,2"]),

@@ -164,7 +164,7 @@ class Runs(Hints):
         place(self.sabath.recipes / "models/code/train.py", b"print(1)\n")
         self.model("python3", "{source}/train.py", source="code", default_dataset="mine")
         self.expect(self.sabath.run("adopt", self.home / "own data", "--name", "mine"))
-        line = self.hint(self.sabath.run("fetch", "-m", "net"), 2, "stands beside its recipe: there is nothing to fetch",
+        line = self.hint(self.sabath.run("fetch", "-m", "net"), 2, "is beside its recipe: there is nothing to fetch",
                          step="sabath run net")  # fmt: skip
         self.typed(line + " --trust once")
 

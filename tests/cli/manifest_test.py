@@ -162,7 +162,7 @@ class Stored(Case):
         self.assertIn("three", self.expect(self.sabath.run("list", "--access", "login", "--names")).lines)
         self.assertNotIn("two", self.expect(self.sabath.run("list", "--access", "login", "--names")).lines)
         self.assertEqual(self.expect(self.sabath.run("list", "--kind", "workflow", "--names")).lines, ["xplacer"])
-        where = self.expect(self.sabath.run("where", "two", "--json")).record
+        where = self.expect(self.sabath.run("info", "--where", "two", "--json")).record
         self.assertEqual((where["path"], where["has_manifest"]), (self.view, True))
         self.assertEqual(self.expect(self.sabath.run("cite", "two")).out, "@misc{two}\n")
         self.expect(self.sabath.run("cite", "three"), 3)

@@ -30,7 +30,7 @@ class Names(Case):
 
     def test_a_registered_name_is_known_to_every_verb(self):
         adopted = self.adopt()
-        self.assertIn("all who use this store know it as mine: `sabath path mine` prints where it stands", adopted.err)
+        self.assertIn("all who use this store know it as mine: `sabath path mine` prints where it is", adopted.err)
         root = json.loads(adopted.out)["manifest"]["digest"]
         again = self.adopt()  # nothing new
         self.assertEqual(again.out, adopted.out)
@@ -66,7 +66,7 @@ class Names(Case):
         for name in ("sea", "sea@1"):
             self.assertEqual(self.expect(other.run("path", name)).lines, [path])
         listed = self.expect(other.run("list")).out
-        self.assertRegex(listed, rf"(?m)^sea +dataset +1 .* yes +\(its recipe stood at {recipe}\)$")
+        self.assertRegex(listed, rf"(?m)^sea +dataset +1 .* yes +\(its recipe was at {recipe}\)$")
         self.assertIn("sea", self.expect(other.run("list", "--stored", "--names")).lines)
         self.expect(other.run("verify", "sea"))
         self.expect(other.run("fetch", "sea", "--offline"))
@@ -74,7 +74,7 @@ class Names(Case):
         other.add("reader", kind="model", run={"sea": [{"argv": ["ls", "{dataset}"]}]})
         self.expect(other.run("run", "reader", "sea", "--no-fetch", "--run-dir", self.home / "run"))
         refused = self.expect(other.run("run", "net"), 3).err
-        self.assertIn(f"the store holds net, and not how it runs: its recipe stood at {self.sabath.recipes}/models/net.json", refused)
+        self.assertIn(f"the store holds net, and not how it runs: its recipe was at {self.sabath.recipes}/models/net.json", refused)
         self.expect(other.run("adopt", self.data, "--name", "sea"))  # it stands in no other's way
         self.expect(other.run("rm", "--forget", "sea"))
         for verb in (("verify",), ("gc", "--dry-run"), ("doctor",)):
@@ -92,7 +92,7 @@ class Names(Case):
         (recipe,) = self.sabath.recipes.rglob("f.bin.json")
         other = Sabath(self.home / "other")
         other.environment["SABATH_CACHE"] = str(self.sabath.store)
-        self.assertIn(f"(its recipe stood at {recipe})", self.expect(other.run("list")).out)
+        self.assertIn(f"(its recipe was at {recipe})", self.expect(other.run("list")).out)
 
     def test_an_empty_directory_is_a_store_that_holds_nothing(self):
         self.sabath.add("sea", [fragment("http://data.example/f.bin")])
@@ -165,7 +165,7 @@ class Names(Case):
         other = Sabath(self.home / "other")
         for _ in range(2):
             taken = self.expect(other.run("import", tar))
-            self.assertIn("next: `sabath path mine` prints where it stands", taken.err)
+            self.assertIn("next: `sabath path mine` prints where it is", taken.err)
         path = self.expect(other.run("fetch", "mine", "--offline")).lines[-1]
         self.expect_tree(path, self.tree)
         self.assertEqual(self.expect(other.run("import", tar, "--json")).record["assets"][0]["known"], True)

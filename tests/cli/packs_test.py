@@ -63,7 +63,7 @@ class Packs(Case):
         self.assertEqual(self.server.log(), seen)
         refused = self.expect(self.sabath.run("path", "many"), 9)
         self.assertIn("sabath view many", refused.err)
-        where = self.expect(self.sabath.run("where", "many", "--json"), 9).record
+        where = self.expect(self.sabath.run("info", "--where", "many", "--json"), 9).record
         self.assertEqual((where["packed"], where["path"]), (True, None))
         out = self.home / "out"
         viewed = self.expect(self.sabath.run("view", "many", "--to", out, "--json")).record

@@ -107,12 +107,12 @@ class SpokenFigures(Case):
 
     def test_data(self):
         for arguments in (["list"], ["search", "set"], ["plan", "-d", "set"], ["fetch", "-d", "set"], ["fetch", "-d", "set"],
-                          ["verify"], ["verify", "set"], ["info", "set"], ["where", "set"], ["path", "set"], ["du"], ["fair", "set"],
+                          ["verify"], ["verify", "set"], ["info", "set"], ["info", "--where", "set"], ["path", "set"], ["du"], ["fair", "set"],
                           ["view", "set", "--to", "mine"], ["manifest", "create", "origin", "-o", "m.manifest"],
                           ["manifest", "show", "m.manifest"], ["manifest", "verify", "m.manifest", "origin"],
                           ["manifest", "diff", "m.manifest", "set"], ["gc", "--dry-run"], ["export", "set", "-o", "set.tar"],
                           ["stage", "set", "--to", "node"], ["unstage", "set", "--to", "node"], ["adopt", "mine", "--name", "other"],
-                          ["supporting", "set"], ["rm", "set"], ["gc", "--max-size", "1"], ["import", "set.tar", "set"]):  # fmt: skip
+                          ["apply", "--list", "set"], ["rm", "set"], ["gc", "--max-size", "1"], ["import", "set.tar", "set"]):  # fmt: skip
             with self.subTest(" ".join(arguments)):
                 self.walk(*arguments)
 

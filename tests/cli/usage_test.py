@@ -34,6 +34,8 @@ class Usage(Case):
         self.refused("fecth", "one", says="no such command: 'fecth'", hint="did you mean fetch?")
         self.refused("pin", "one", says="no such command: 'pin'", hint="its name is `sabath keep one` now; `sabath catalogue pin` is for recipes")
         self.refused("unpin", says="no such command: 'unpin'", hint="its name is `sabath unkeep` now")
+        self.refused("where", "one", says="no such command: 'where'", hint="its name is `sabath info --where one` now")
+        self.refused("help", "want", says="no such command: 'want'", hint="see: sabath export --missing --help")
         self.refused("help", "pin", says="no such command: 'pin'", hint="see: sabath help keep")
         self.refused("manifest", "creat", says="no such command: 'creat'", hint="did you mean create?")
         self.refused("list", "--knd=model", says="no such option: '--knd'", hint="did you mean --kind?")
@@ -55,10 +57,10 @@ class Usage(Case):
             [
                 "warning: there is no directory /nonexistent, which is to hold recipes",
                 f"warning: {deep} is one level too deep: recipes are found by the directory above it",
-                f"warning: {empty} holds no recipes: they stand in its folders datasets, models, workflows, libraries, executables, objects",
+                f"warning: {empty} holds no recipes: they are in its folders datasets, models, workflows, libraries, executables, objects",
             ],
         )
-        result = self.sabath.run("--root", empty, "where", "x")
+        result = self.sabath.run("--root", empty, "info", "--where", "x")
         self.assertIn(f"warning: the root {empty} has no var/sabath/assets", self.expect(result, 3).err)
 
     def test_too_little_and_too_much(self):
@@ -136,7 +138,7 @@ class Usage(Case):
         self.addCleanup(cache.cleanup)
         self.sabath.environment["XDG_CACHE_HOME"] = cache.name
         before = sorted(self.home.rglob("*"))
-        for arguments in (["list"], ["info", "one"], ["where", "one"], ["du"], ["doctor"], ["config"], ["fetchers"],
+        for arguments in (["list"], ["info", "one"], ["info", "--where", "one"], ["du"], ["doctor"], ["config"], ["fetchers"],
                           ["search", "o"], ["path", "one"], ["verify"]):  # fmt: skip
             self.sabath.run(*arguments)
             self.assertEqual(sorted(self.home.rglob("*")), before, arguments)
@@ -152,7 +154,7 @@ class Records(Case):
         self.expect(self.sabath.run("fetch", "one"))
         (self.home / "d").mkdir()
         self.expect(self.sabath.run("manifest", "create", "d", "-o", "d.manifest"))
-        for arguments in (["list"], ["search", "one"], ["info", "one"], ["where", "one"], ["path", "one"],
+        for arguments in (["list"], ["search", "one"], ["info", "one"], ["info", "--where", "one"], ["path", "one"],
                           ["cite", "one"], ["verify"], ["verify", "one"], ["du"], ["fetchers"], ["doctor"], ["config"],
                           ["manifest", "show", "one"], ["manifest", "diff", "one", "one"],
                           ["manifest", "create", "d", "-o", "e.manifest"],
@@ -168,7 +170,7 @@ class Records(Case):
         for key in ("version", "size", "title", "abstract", "licence", "homepage", "manifest", "path", "git"):
             self.assertIsNone(asset[key], key)
         self.assertIs(asset["present"], False)
-        where = self.expect(self.sabath.run("where", "bare", "--json"), 9).record
+        where = self.expect(self.sabath.run("info", "--where", "bare", "--json"), 9).record
         self.assertEqual((where["manifest"], where["path"], where["exit"]), (None, None, 9))
 
     def test_fetchers_as_designed(self):

@@ -225,7 +225,7 @@ class Documents(Words):
         self.recipe('"urls" must name at least one URL', fragments=[without])
         self.recipe('unknown key "fragment" (did you mean "fragments"?)', fragment=[one])
         self.recipe('unknown key "typ" (did you mean "type"?)', fragments=[{"id": "a", "typ": "file", "urls": one["urls"]}])
-        self.recipe('"sha256" stands outside of "checksum"', hint='"checksum": {"sha256": "..."}',
+        self.recipe('"sha256" is outside of "checksum"', hint='"checksum": {"sha256": "..."}',
                     fragments=[{**one, "sha256": "00"}])  # fmt: skip
         self.recipe('"kind" is of schema 1, and the recipe does not say "schema": 1', hint='begin the recipe with "schema": 1',
                     fragments=[one], schema=None)  # fmt: skip
@@ -248,7 +248,7 @@ class Documents(Words):
         deep = self.home / "deep/datasets"
         deep.mkdir(parents=True)
         places = {"SABATH_RECIPES": f"{self.home}/absent:{deep}"}
-        for verb in (["list"], ["search", "x"], ["info", "x"], ["path", "x"], ["where", "x"], ["fetch", "x"], ["plan", "x"],
+        for verb in (["list"], ["search", "x"], ["info", "x"], ["path", "x"], ["info", "--where", "x"], ["fetch", "x"], ["plan", "x"],
                      ["run", "x"], ["stage", "x", "--to", self.home / "node"], ["verify", "x"], ["view", "x"], ["keep", "x"],
                      ["cite", "x"], ["doctor"], ["config"], ["du"]):  # fmt: skip
             err = self.sabath.run(*verb, **places).err

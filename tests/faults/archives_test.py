@@ -204,7 +204,7 @@ HOSTILE_LISTS = [
     Case("encoded ..", "http://127.0.0.1/%2e%2e\n", [":1:", ".."]),
     Case("encoded slash", "http://127.0.0.1/..%2Fevil\n", [":1:", "unsafe"]),
     Case("escape sequences", "a\x1b[2Jb\n", [":1:", "\\x1b[2J"]),
-    Case("a name twice", "a\nb\na\n", [":3:", '"a" stands twice']),
+    Case("a name twice", "a\nb\na\n", [":3:", '"a" appears twice']),
     Case("a file that is a directory too", "a\na/b\n", [":2:", '"a" is already a file']),
     Case("user in a URL", "http://me:secret@127.0.0.1/a\n", [":1:"]),
     Case("empty", "# nothing\n\n", ["names no file"]),

@@ -26,7 +26,7 @@ MALFORMED = {
     "negative size": (fragment(size=-1), ['"size"']),
     "fractional size": (fragment(size=1.5), ['"size"']),
     "size beyond 64 bits": (fragment(size=1 << 70), ['"size"']),
-    "key twice": (recipe().replace('"name": "bad"', '"name": "bad",\n "name": "worse"'), ['"name"', "stands twice"]),
+    "key twice": (recipe().replace('"name": "bad"', '"name": "bad",\n "name": "worse"'), ['"name"', "appears twice"]),
     "no name": (recipe(name=None), ['"name"']),
     "name with ../": (recipe(name="../evil"), ['"name"', "../evil"]),
     "name with escapes": (recipe(name="\x1b[31mbad"), ['"name"']),

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A newcomer's first hour: all that README.md and docs/tutorial.md tell their reader to type, as it stands, on a bare machine.
+"""A newcomer's first hour: all that README.md, docs/daily.md and docs/tutorial.md tell their reader to type, on a bare machine.
 
 As root and as an ordinary user, on terminals of 60 and of 200 columns and on none, in several locales. SABATH_HOUR=all
 tries every combination (scripts/test --part hour); otherwise each value is tried once.
@@ -22,7 +22,7 @@ from support.content import seeded
 from support.origin import answers, free_port, poll
 from support.page import Shell, blocks, commands, fits, indented_commands
 
-TUTORIAL, README = TREE / "docs/tutorial.md", TREE / "README.md"
+TUTORIAL, README, DAILY = TREE / "docs/tutorial.md", TREE / "README.md", TREE / "docs/daily.md"
 PORT = "8765"  # on the page
 SECONDS = 600  # of one page
 FAILED = ("Traceback", "command not found", "terminate called")
@@ -34,10 +34,11 @@ EVERY = list(itertools.product(USERS, LOCALES, WIDTHS))
 SAMPLE = [("root", "none", None), ("reader", "C", 60), ("reader", "UTF-8", 200)]
 CASES = EVERY if os.environ.get("SABATH_HOUR") == "all" else SAMPLE
 
-# Lines of README.md that no test machine can run, by how they begin, and why.
+# Lines of README.md and docs/daily.md that no test machine can run, by how they begin, and why.
 LEFT_OUT = {
     "scripts/quickstart": "it is a test of its own: house.quickstart",
-    "scripts/test": "this is it",
+    "scripts/package": "tests/package",
+    "tar -xf build/package": "tests/package",
     "cmake --install": "tests/week/install_test.py",
     "srun ": "Slurm: tests/slurm",
     "sabath serve --listen 0.0.0.0": "it listens to the world; tests/cli/serve_test.py runs it on loopback",
@@ -60,7 +61,7 @@ LOG = "".join(f"epoch={epoch} val_mae={0.4 / epoch:.3f}\n" for epoch in range(1,
 
 
 def recipes(place, code_of_cosmoflow, files):
-    """The assets that README.md names, under their names, with small content of this machine."""
+    """The assets that the two pages name, under their names, with small content of this machine."""
     for kind in ("datasets", "models"):
         (place / kind).mkdir(parents=True)
     for name, file in files.items():
@@ -135,7 +136,7 @@ class Hour(Case):
                            OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")  # fmt: skip
         self.prepare(shell)
         typed = left_out = 0
-        for line in indented_commands(README.read_text()):
+        for line in [*indented_commands(README.read_text()), *indented_commands(DAILY.read_text())]:
             if any(line.startswith(begin) for begin in LEFT_OUT):
                 left_out += 1
                 continue

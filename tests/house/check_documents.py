@@ -10,6 +10,7 @@ import sys
 import tempfile
 
 DESIGN_LINES_MAX, DESIGN_COLUMNS_MAX, CHANGELOG_WORDS_MAX = 250, 110, 900
+README_LINES_MAX, COLUMNS_MAX = 120, 120  # but tables and code may be wider
 # Spelt so that a search for them does not find this file.
 WORDS = re.compile(r"\b(who[e]ver|what[e]ver|so\s+m[a]ny|so\s+m[u]ch|in\s+pl[a]ce\s+of|what\s+is\s+h[a]d)\b", re.I)
 DATE = re.compile(r"(?<![\w/])20\d\d-\d\d-\d\d(?!\.md)")
@@ -28,6 +29,11 @@ def documents(tree):
     return [file for file in found if file.is_file() and "man" not in file.relative_to(tree).parts]
 
 
+def blank(match):
+    """As many lines and columns, and no long one."""
+    return re.sub(r"[^\n]", lambda _: "\0", match[0]).replace("\0" * (COLUMNS_MAX + 1), " " * (COLUMNS_MAX + 1))
+
+
 class Documents:
     def __init__(self, tree):
         self.tree = pathlib.Path(tree)
@@ -37,11 +43,13 @@ class Documents:
     def check(self):
         for file in documents(self.tree):
             self.check_one(file.relative_to(self.tree), file.read_text(encoding="utf-8"))
-        index = self.tree / "docs/README.md"
-        if index.is_file():
+        for index in (self.tree / "docs").rglob("README.md"):
             named = set(LINK.findall(index.read_text(encoding="utf-8")))
-            pages = {file.name for file in index.parent.glob("*.md")} - {index.name}
-            self.findings += [f"docs/README.md:1: {page} is not among the pages" for page in sorted(pages - named)]
+            pages = {file.name for file in index.parent.glob("*.md")} | {
+                str(file.relative_to(index.parent)) for file in index.parent.glob("*/README.md")
+            }
+            path = index.relative_to(self.tree)
+            self.findings += [f"{path}:1: it has no link to {page}" for page in sorted(pages - named - {index.name})]
         return self.findings
 
     def check_one(self, path, text):
@@ -54,6 +62,11 @@ class Documents:
                 find(0, f"{len(lines)} lines, at most {DESIGN_LINES_MAX}: reasons go to docs/decisions")
             for match in re.finditer(rf"^.{{{DESIGN_COLUMNS_MAX + 1},}}$", text, re.M):
                 find(match.start(), f"{len(match[0])} columns, at most {DESIGN_COLUMNS_MAX}")
+        if str(path) == "README.md" and len(lines) > README_LINES_MAX:
+            find(0, f"{len(lines)} lines, at most {README_LINES_MAX}: the rest goes to docs")
+        if str(path) == "README.md" or path.parts[0] == "docs":
+            for match in re.finditer(rf"^(?! *\||    ).{{{COLUMNS_MAX + 1},}}$", re.sub(r"^```.*?^```$", blank, text, flags=re.M | re.S), re.M):
+                find(match.start(), f"{len(match[0])} columns, at most {COLUMNS_MAX}")
         if path.name == "CHANGELOG.md" and len(text.split()) > CHANGELOG_WORDS_MAX:
             find(0, f"{len(text.split())} words, at most {CHANGELOG_WORDS_MAX}: figures go to bench/results")
         if path.name == "DESIGN.md" or "decisions" in path.parts:
@@ -100,6 +113,10 @@ SAMPLES = (  # file, text, findings
     ("docs/a.md", "For who" "ever asks, so\nma" "ny, what" "ever, in pla" "ce of it.\n", 4),
     ("docs/README.md", "[a](a.md)\n", 0),
     ("docs/README.md", "a.md\n", 1),
+    ("docs/decisions/README.md", "none\n", 0),
+    ("README.md", "x\n" * 121, 1),
+    ("README.md", "x" * 121 + "\n| " + "x" * 121 + "\n", 1),
+    ("docs/a.md", "```\n" + "x" * 121 + "\n```\n" + "x" * 121 + "\n", 1),
     ("docs/testing.md", "| unit | `src/*/*/*.cc` | 1 | x |\n| cli | `docs/*` | 3 | x |\n", 1),
     ("CHANGELOG.md", "word " * 901, 1),
 )

@@ -120,7 +120,7 @@ class Record(Runs):
         self.assertEqual((record["state"], record["exit"]), ("finished", 0))
         self.assertGreater(record["unwritten_lines"], 1000)
         self.assertRegex(done.err, rf"warning: {record['unwritten_lines']} lines of the run could not be written "
-                                   r"\(cannot write \S+/stdout: No space left on device\): free room there")  # fmt: skip
+                                   r"\(cannot write \S+/stdout: No space left on device\): free space there")  # fmt: skip
         for file in ("metrics.jsonl", "resources.jsonl"):  # no torn line
             for line in (self.run_directory / file).read_text().splitlines():
                 json.loads(line)

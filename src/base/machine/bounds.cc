@@ -29,7 +29,7 @@ std::string remedy(const Bound& bound) {
     return fmt::format("remove something (`{}`), ask for more quota, or choose another place with {}", verb_text("gc"),
                        store);
   }
-  return "free some room, or choose another place with " + store;
+  return "free some space, or choose another place with " + store;
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ Action declare(OptionSet&) { return run; }
 
 constexpr Verb config_verb{
     .name = "config",
-    .summary = "every setting in force, and where it came from",
+    .summary = "show every setting in force, and where it came from",
     .examples =
         "sabath config                    as a table\n"
         "sabath config --store /tmp/s     what a flag would change",

@@ -34,7 +34,7 @@ void print(Context& context, const FetchersRecord& record) {
 
 constexpr Verb fetchers_verb{
     .name = "fetchers",
-    .summary = "which URL schemes this build can fetch, and by what",
+    .summary = "list the URL schemes that this build can fetch",
     .examples =
         "sabath fetchers                  as a table\n"
         "sabath fetchers --json           for a program",

@@ -6,12 +6,12 @@
 #include <optional>
 
 #include "base/text.h"
-#include "base/wording.h"
 #include "cli/completion.h"
 #include "cli/frame/variables.h"
 #include "cli/help.h"
 #include "cli/show/render.h"
 #include "cli/verbs.h"
+#include "cli/wording.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "verbs/assets/known_names.h"
@@ -52,6 +52,16 @@ std::string variables_text() {
   return table.text({}, 0);
 }
 
+// Of a verb, a group, a noun, or all; empty: the name is none of these.
+std::string help_of(const std::string& name, std::size_t width) {
+  const auto verb = std::ranges::find(verbs(), name, &Verb::name);
+  if (verb != verbs().end()) return help_of_verb(**verb, width);
+  if (name == "all") return help_of_all_verbs(verbs(), width);
+  if (const VerbGroup* group = verb_group_named(name)) return help_of_verbs(*group, verbs(), width);
+  const auto is_of_noun = [&name](const Verb* each) { return each->name.starts_with(name + " "); };
+  return std::ranges::any_of(verbs(), is_of_noun) ? help_of_noun(name, verbs(), width) : "";
+}
+
 int run(Context& context, const Options& options) {
   const std::string name = fmt::format("{}", fmt::join(options.words, " "));
   if (name == "variables") {
@@ -67,22 +77,17 @@ int run(Context& context, const Options& options) {
                                          : help_of_program(verbs(), help_width(context.environment)));
     return 0;
   }
-  std::vector<std::string> names;
-  for (const Verb* verb : verbs()) {
-    if (verb->name == name) {
-      context.out.print(help_of_verb(*verb, help_width(context.environment)));
-      return 0;
-    }
-    names.emplace_back(verb->name);
-  }
-  if (std::ranges::any_of(names, [&name](const std::string& other) { return other.starts_with(name + " "); })) {
-    context.out.print(help_of_group(name, verbs(), help_width(context.environment)));
+  if (const std::string text = help_of(name, help_width(context.environment)); !text.empty()) {
+    context.out.print(text);
     return 0;
   }
-  if (const auto now = renamed_verb(name); !now.empty()) {
+  if (const auto now = renamed_command(name); !now.empty()) {
     throw Error(FailureKind::usage, fmt::format("no such command: '{}'", name),
-                fmt::format("see: sabath help {}", now));
+                now.find(" --") == now.npos ? fmt::format("see: sabath help {}", now)
+                                            : fmt::format("see: sabath {} --help", now));
   }
+  std::vector<std::string> names;
+  for (const Verb* verb : verbs()) names.emplace_back(verb->name);
   const auto meant = nearest(name, names);
   throw Error(FailureKind::usage, fmt::format("no such command: '{}'", printable(name)),
               meant ? fmt::format("did you mean {}?", *meant) : "see: sabath --help");
@@ -90,7 +95,8 @@ int run(Context& context, const Options& options) {
 
 Action declare(OptionSet& set) {
   const auto options = std::make_shared<Options>();
-  set.arguments("COMMAND", options->words, false, "the command to explain; variables: those of the environment");
+  set.arguments("COMMAND", options->words, false,
+                "the command or the group to explain; all: every command; variables: those of the environment");
   set.flag("--complete", options->completion, "for the shells: what the last of the words may become");
   set.rest("WORD", options->line, "a command line that is being written");
   return [options](Context& context) { return run(context, *options); };

@@ -93,7 +93,7 @@ void RunDisplay::end(const event::RunEnded& ended) {
   }
   if (ended.unwritten_lines > 0) {
     context_.warn(
-        fmt::format("{} of the run could not be written ({}): free room there, and name a place with "
+        fmt::format("{} of the run could not be written ({}): free space there, and name a place with "
                     "more by --run-dir next time",
                     counted(ended.unwritten_lines, "line"), ended.unwritten_why));
   }

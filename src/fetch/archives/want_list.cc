@@ -79,7 +79,7 @@ std::string encode_want_list(const WantList& list) {
 WantList parse_want_list(std::string_view bytes, const std::string& name) {
   const std::function<void()> fail = [&] {
     throw Error(FailureKind::invalid, fmt::format("{} is not a want-list of version 1", name),
-                fmt::format("`{} NAME {} FILE` makes one, on the machine that lacks something", verb_text("want"),
+                fmt::format("`{} NAME {} FILE` makes one, on the machine where something is missing", verb_text("want"),
                             option_text("output")));
   };
   if (!bytes.starts_with(want_magic)) fail();

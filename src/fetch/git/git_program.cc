@@ -163,7 +163,7 @@ std::string run_git(FetchContext& context, const GitSource& git, Command command
   if (says_no_space(to_lower(result.err))) {
     failure = {FailureKind::space,
                failure.message,
-               fmt::format("free some room, or choose another place with {} DIR", option_text("store")),
+               fmt::format("free some space, or choose another place with {} DIR", option_text("store")),
                {}};
   } else if (!network) {
     failure = {FailureKind::command, failure.message, "", {}};

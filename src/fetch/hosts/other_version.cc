@@ -15,7 +15,7 @@ namespace sabath {
 
 void refuse_unprovable_part(const std::string& name) {
   throw Error(FailureKind::usage,
-              fmt::format("the manifest that pins {} is not at hand, and without it no part can be checked", name),
+              fmt::format("the manifest that pins {} is not here, and without it no part can be checked", name),
               fmt::format("give it with {}, or fetch the whole, without {} and {}", option_text("manifest"),
                           option_text("sample"), option_text("select")));
 }

@@ -51,10 +51,9 @@ fs::path expand_one(const std::string& pattern, const Comm& comm) {
   replace_all(text, "{node}", std::to_string(comm.node()));
   replace_all(text, "{rank}", std::to_string(comm.rank()));
   if (text.empty() || text.find_first_of("{}") != std::string::npos) {
-    throw Error(
-        FailureKind::usage, fmt::format("{} {} is no directory", option_text("to"), printable(pattern)),
-        fmt::format("only {{node}} and {{rank}} stand for something, e.g. {0} /local/$USER or {0} 'DIR/{{node}}'",
-                    option_text("to")));
+    throw Error(FailureKind::usage, fmt::format("{} {} is no directory", option_text("to"), printable(pattern)),
+                fmt::format("only {{node}} and {{rank}} are placeholders, e.g. {0} /local/$USER or {0} 'DIR/{{node}}'",
+                            option_text("to")));
   }
   return absolute_path(text);
 }
@@ -118,7 +117,7 @@ Directories expand_target(const std::string& pattern, const Comm& comm) {
     if (parts.size() > 1 && !fs::path(part).is_absolute()) {  // perhaps it was no list
       throw Error(FailureKind::usage,
                   fmt::format("{} {}: {} is no absolute path", option_text("to"), printable(pattern), printable(part)),
-                  "a comma stands between directories that are used together; in a name it is written twice: ,,");
+                  "a comma separates directories that are used together; in a name it is written twice: ,,");
     }
     directories.push_back(expand_one(part, comm));
     if (std::ranges::count(directories, directories.back()) > 1) {

@@ -335,7 +335,7 @@ void Simulation::happen(const Happening& happening) {
 
 void Simulation::check_all_there() const {
   if (kept_ == expected_) return;
-  throw Error(FailureKind::internal, "a simulated staging stands still: not every node gets every piece");
+  throw Error(FailureKind::internal, "a simulated staging does not end: not every node gets every piece");
 }
 
 ExchangeForecast Simulation::run() {

@@ -57,7 +57,7 @@ void Collector::choose_others(const Survey& survey) {
     if (!old && !pressed) continue;
     bytes -= idle.state.bytes;
     report_.others.push_back({idle.path.lexically_relative(store_.layout.root()), idle.state.bytes,
-                              idle.state.changed_ns, old ? "idle for long" : "to make room"});
+                              idle.state.changed_ns, old ? "idle for long" : "to free space"});
     report_.other_bytes += idle.state.bytes;
   }
   for (auto* size : {&policy_.size_max, &policy_.size_low}) {

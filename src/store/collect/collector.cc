@@ -127,7 +127,7 @@ void Collector::report_plan(const Survey& survey, const CollectPlan& plan) {
   report_.keepers = plan.keepers;
   if (survey.blind) {
     report_.notes.push_back(fmt::format(
-        "a manifest is damaged or missing, so that what it names cannot be told from what nothing names: no "
+        "a manifest is damaged or missing, so that what it names cannot be distinguished from what nothing names: no "
         "such object was collected; `{} {}` mends it",
         verb_text("verify"), option_text("repair")));
   }

@@ -128,7 +128,7 @@ void PackVerify::judge(const Task& task, const PackScan& scan, const struct stat
   const auto lost = store_.packs.mend(pack);
   if (!scan.whole || scan.bad.empty()) {
     scrub_.blame({}, pack.file.lexically_relative(store_.layout.root()), 0,
-                 "it is no whole pack: what of it is right stands in another now");
+                 "it is no whole pack: what of it is right is in another now");
   }
   const std::lock_guard lock(mutex_);
   for (const PackMember& member : lost) {

@@ -121,7 +121,7 @@ struct Described<ApplyRequest> {
   using Of = ApplyRequest;
   static constexpr Field table[] = {
       SABATH_FIELD(name, .help = "the asset that is the input", .required = true, .argument = "NAME"),
-      SABATH_FIELD(script, .help = "what is done to it: see `sabath supporting NAME`", .required = true,
+      SABATH_FIELD(script, .help = "what is done to it: see `sabath apply --list NAME`", .required = true,
                    .argument = "SCRIPT"),
       SABATH_FIELD(arguments, .help = "KEY=VALUE, of the script; num_threads=N: files at once, of each rank",
                    .argument = "ARGUMENT"),
@@ -139,7 +139,7 @@ struct Described<ApplyRequest> {
                            "(docs/trust.md)",
                    .words = "once|commit|origin"),
       SABATH_FIELD(dry_run, .help = "say whether it is there, and touch nothing", .letter = 'n'),
-      SABATH_FIELD(no_fetch, .help = "what the store lacks of NAME is an error, and not fetched"),
+      SABATH_FIELD(no_fetch, .help = "content of NAME that is missing is an error, and not fetched"),
       SABATH_FIELD(force, .help = "do the work again, even if it was done", .letter = 'f'),
       SABATH_FIELD(environment, .help = "what the recipe's script starts from; absent: that of this process",
                    .hidden = true),
@@ -168,7 +168,7 @@ struct Described<ApplyRecord> {
       SABATH_FIELD(name, .help = "the new asset; null: there is none", .null_if_empty = true),
       SABATH_FIELD(manifest, .help = "its root", .null_if_empty = true),
       SABATH_FIELD(path, .help = "its view, or the tree in place", .null_if_empty = true),
-      SABATH_FIELD(packed, .help = "its files stand in packs, and there is no view"),
+      SABATH_FIELD(packed, .help = "its files are in packs, and there is no view"),
       SABATH_VALUE("derived", derivation_of, .help = "how it came to be; null: it is not known"),
       SABATH_FIELD(command, .help = "as it ran, or would run, for the first file"),
       SABATH_FIELD(was_there, .help = "the work was done before, and all of it is here"),

@@ -137,10 +137,10 @@ struct Described<Fragment> {
   using Of = Fragment;
   static constexpr Field table[] = {
       SABATH_FIELD(id, .help = "its name in the recipe"),
-      SABATH_FIELD(type, .help = "what stands at its URLs"),
-      SABATH_VALUE("path", fragment_place, .help = "where it stands in the view; null: at the top, or as its URL ends"),
+      SABATH_FIELD(type, .help = "what is at its URLs"),
+      SABATH_VALUE("path", fragment_place, .help = "where it is in the view; null: at the top, or as its URL ends"),
       SABATH_VALUE("urls", fragment_urls, .help = "mirrors of the same bytes"),
-      SABATH_FIELD_AS("size", size_bytes, .help = "of what stands at its URLs", .unit = "bytes"),
+      SABATH_FIELD_AS("size", size_bytes, .help = "of what is at its URLs", .unit = "bytes"),
       SABATH_FIELD(limit, .help = "of a list: how many files are taken, the first ones", .unit = "files"),
       SABATH_FIELD(checksum, .help = "in hexadecimal digits"),
   };
@@ -267,7 +267,7 @@ struct Described<InfoRequest> {
       SABATH_FIELD(format, .help = "the metadata as another tool reads them",
                    .words = "jsonld|hpc|schema.org|croissant|datacite|ro-crate|bibtex|cff", .letter = 'f'),
       SABATH_FIELD(lineage, .help = "of a derived asset: every step that made it, back to where it began"),
-      SABATH_FIELD(environment, .help = "its HOME and XDG_CONFIG_HOME say where decisions about code stand",
+      SABATH_FIELD(environment, .help = "its HOME and XDG_CONFIG_HOME say where decisions about code are",
                    .hidden = true),
   };
 };
@@ -278,7 +278,7 @@ struct Described<InfoRecord> {
   static constexpr Field table[] = {
       SABATH_FIELD(assets, .help = "those that were named"),
       SABATH_FIELD(exit, .help = "the exit code"),
-      SABATH_VALUE("removed", past_assets, .help = "what a name or an id stood for, where no recipe has it any more",
+      SABATH_VALUE("removed", past_assets, .help = "what a name or an id meant, where no recipe has it any more",
                    .null_if_empty = true, .absent_if_empty = true),
   };
 };

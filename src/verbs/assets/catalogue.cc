@@ -196,7 +196,7 @@ struct Described<ListRequest> {
   static constexpr Field table[] = {
       SABATH_FIELD(kind, .help = "only assets of this kind", .letter = 'k'),
       SABATH_FIELD(access, .help = "only assets that are had this way"),
-      SABATH_FIELD(stored, .help = "only assets that stand in the store"),
+      SABATH_FIELD(stored, .help = "only assets that are in the store"),
       SABATH_FIELD(newer, .help = "only assets of which a subscribed catalogue has a later version"),
   };
 };
@@ -247,7 +247,7 @@ struct Described<WhereRecord> {
       SABATH_FIELD(trusted_by, .help = "why the root is believed", .null_if_empty = true),
       SABATH_FIELD(source, .help = "the source that gave it", .null_if_empty = true),
       SABATH_FIELD(path, .help = "the view; null: there is none", .null_if_empty = true),
-      SABATH_FIELD(packed, .help = "its files stand in packs, and there is no view"),
+      SABATH_FIELD(packed, .help = "its files are in packs, and there is no view"),
       SABATH_FIELD(exit, .help = "the exit code: that of offline if there is no view"),
   };
 };

@@ -101,7 +101,7 @@ struct Described<PlannedAsset> {
                    .help = "the largest file to fetch"),
       SABATH_FIELD(sources, .help = "where it would come from"),
       SABATH_FIELD(steps, .help = "what a person must do first"),
-      SABATH_FIELD(refused, .help = "why it cannot be fetched, even with enough room"),
+      SABATH_FIELD(refused, .help = "why it cannot be fetched, even with enough space"),
   };
 };
 

@@ -30,7 +30,7 @@ struct Described<SchemeEntry> {
       SABATH_FIELD_AS("name", scheme.name, .help = "the scheme, as URLs begin"),
       SABATH_FIELD_AS("built", scheme.built, .help = "false: it is known, but not in this build"),
       SABATH_FIELD_AS("ranges", scheme.ranges, .help = "ranges of bytes can be asked for, where the server has them"),
-      SABATH_FIELD_AS("resolver", scheme.resolver, .help = "it lists what a URL stands for"),
+      SABATH_FIELD_AS("resolver", scheme.resolver, .help = "it lists the files of a URL"),
       SABATH_FIELD_AS("command", scheme.command, .help = "an external program does it"),
       SABATH_FIELD_AS("by", scheme.by, .help = "the name of the program's description", .null_if_empty = true),
       SABATH_VALUE(

@@ -131,7 +131,7 @@ struct Described<SearchRequest> {
       SABATH_FIELD_AS("min_size", size_min, .help = "of at least this size, where the recipe says it", .unit = "bytes",
                       .value = "SIZE"),
       SABATH_FIELD(limit, .help = "answers at most (100)", .maximum = limit_max, .value = "N"),
-      SABATH_FIELD(environment, .help = "its HOME and XDG_CACHE_HOME say where the index stands", .hidden = true),
+      SABATH_FIELD(environment, .help = "its HOME and XDG_CACHE_HOME say where the index is", .hidden = true),
   };
 };
 

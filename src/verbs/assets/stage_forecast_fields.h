@@ -102,7 +102,7 @@ template <>
 struct Described<MeasuredStagings> {
   using Of = MeasuredStagings;
   static constexpr Field table[] = {
-      SABATH_FIELD(source, .help = "where the figures stand"),
+      SABATH_FIELD(source, .help = "where the figures are"),
       SABATH_FIELD(stagings, .help = "of each system"),
   };
 };

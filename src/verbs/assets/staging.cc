@@ -24,8 +24,9 @@ struct Described<StageCall> {
   static constexpr Field table[] = {
       SABATH_FIELD(names, .help = "datasets, or models whose datasets are meant", .argument = "NAME"),
       SABATH_FIELD(to,
-                   .help = "the nodes' own directory; DIR,DIR: on several disks, used together; {node} and {rank} "
-                           "stand for their numbers; again for others to try; auto: the first of the usual places",
+                   .help =
+                       "the nodes' own directory; DIR,DIR: on several disks, used together; {node} and {rank} "
+                       "are replaced by their numbers; again for others to try; auto: the first of the usual places",
                    .value = "DIR"),
       SABATH_FIELD(mode, .help = "all of it to every node, or the files dealt to them"),
       SABATH_FIELD(seed, .help = "shard: another dealing (default 0)", .value = "N"),
@@ -48,9 +49,10 @@ struct Described<StageCall> {
                    .value = "N"),
       SABATH_FIELD(threads, .help = "readers, and writers, of each node, at most (default: by its cores)",
                    .maximum = 256, .value = "N"),
-      SABATH_FIELD(no_fetch, .help = "what the store lacks is an error, and not fetched"),
-      SABATH_FIELD(bypass_shared, .help = "what the shared store lacks goes from the origin to the nodes and is not "
-                                          "kept in the shared store"),
+      SABATH_FIELD(no_fetch, .help = "content that is missing is an error, and not fetched"),
+      SABATH_FIELD(bypass_shared,
+                   .help = "what is missing in the shared store goes from the origin to the nodes and is not "
+                           "kept in the shared store"),
       SABATH_FIELD(simulate,
                    .help = "predict for a machine described as nodes=9408,shared=500G,link=25G,... "
                            "(docs/simulation.md)",

@@ -41,7 +41,7 @@ struct Doomed {
 
 void check_names(const UnstageRequest& request) {
   if (request.to.empty())
-    throw Error(FailureKind::usage, "from where is not said", option_text("to") + " DIR, as stage was told");
+    throw Error(FailureKind::usage, "from where is not said", option_text("to") + " DIR, as with stage");
   if (request.names.empty() && !request.all) {
     throw Error(FailureKind::usage, "what to unstage is not said", "name it, or say " + option_text("all"));
   }
@@ -165,7 +165,7 @@ UnstageRecord unstage_nodes(Comm& comm, const UnstageRequest& request) {
   for (std::size_t i = 0; i < request.names.size(); ++i) {
     if (found[i] > 0 || request.all) continue;
     throw Error(FailureKind::not_found, fmt::format("{} is staged on no node", printable(request.names[i])),
-                "name the directory that stage was told, with " + option_text("to"));
+                "name the directory that stage was given, with " + option_text("to"));
   }
   run_agreed(comm, [&] { std::ranges::for_each(places, take_away); });
   return {comm.nodes(), found[found.size() - 2], found.back()};
@@ -183,7 +183,7 @@ struct Described<UnstageRequest> {
   using Of = UnstageRequest;
   static constexpr Field table[] = {
       SABATH_FIELD(names, .help = "datasets, as they are named in DIR", .argument = "NAME"),
-      SABATH_FIELD(to, .help = "where stage put them, as it was told: DIR,DIR and {node} and {rank}; again for others",
+      SABATH_FIELD(to, .help = "where stage put them, as it was given: DIR,DIR and {node} and {rank}; again for others",
                    .value = "DIR"),
       SABATH_FIELD(all, .help = "every view in DIR, and the node's store DIR/.sabath with all its content"),
   };

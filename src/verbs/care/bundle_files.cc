@@ -31,7 +31,7 @@ WantList read_want_list(const std::string& file) {
   const auto bytes = try_read_text(file, want_list_size_max);
   if (!bytes) {
     throw Error(FailureKind::usage, fmt::format("there is no want-list {}", printable(file)),
-                fmt::format("`{} NAME {} FILE` makes one, on the machine that lacks something", verb_text("want"),
+                fmt::format("`{} NAME {} FILE` makes one, on the machine where something is missing", verb_text("want"),
                             option_text("output")));
   }
   return parse_want_list(*bytes, printable(file));

@@ -256,7 +256,7 @@ struct Described<TakenAsset> {
       SABATH_FIELD(missing_files, .help = "neither in the bundle nor in the store", .unit = "files"),
       SABATH_FIELD(missing, .help = "the first of them"),
       SABATH_FIELD(known, .help = "all of it is here, and its name leads to it"),
-      SABATH_FIELD(path, .help = "its view; null: it is not known, or its files stand in packs", .null_if_empty = true),
+      SABATH_FIELD(path, .help = "its view; null: it is not known, or its files are in packs", .null_if_empty = true),
   };
 };
 
@@ -266,7 +266,7 @@ struct Described<ImportRecord> {
   static constexpr Field table[] = {
       SABATH_FIELD(assets, .help = "what the bundle has"),
       SABATH_FIELD(bundle_bytes, .help = "content that was taken from the bundle", .unit = "bytes"),
-      SABATH_FIELD(copied_bytes, .help = "content that stood in other files of the store", .unit = "bytes"),
+      SABATH_FIELD(copied_bytes, .help = "content that other files of the store had", .unit = "bytes"),
       SABATH_FIELD(present_bytes, .help = "content of the bundle that was in the store already", .unit = "bytes"),
       SABATH_FIELD(exit, .help = "the exit code; 8: something is missing"),
   };

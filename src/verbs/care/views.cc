@@ -161,7 +161,7 @@ struct Described<PathRecord> {
   static constexpr Field table[] = {
       SABATH_FIELD(name, .help = "the asset"),
       SABATH_FIELD(fragment, .help = "the part of it; null: all of it", .null_if_empty = true),
-      SABATH_FIELD(path, .help = "where it stands"),
+      SABATH_FIELD(path, .help = "where it is"),
       SABATH_FIELD(exit, .help = "the exit code"),
   };
 };
@@ -190,7 +190,7 @@ struct Described<ViewRecord> {
   static constexpr Field table[] = {
       SABATH_FIELD(name, .help = "the asset"),
       SABATH_FIELD(manifest, .help = "its root"),
-      SABATH_FIELD(path, .help = "where the tree stands"),
+      SABATH_FIELD(path, .help = "where the tree is"),
       SABATH_FIELD(files, .help = "of the asset", .unit = "files"),
       SABATH_FIELD(bytes, .help = "of the asset", .unit = "bytes"),
       SABATH_FIELD(exit, .help = "the exit code"),

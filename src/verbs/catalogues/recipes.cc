@@ -196,7 +196,7 @@ RemovedRecipeRecord remove_recipe(Session& session, const RemoveRecipeRequest& r
   const Recipe& recipe = own.recipe;
   const fs::path& file = own.file;
   if (own.registered) {
-    throw Error(FailureKind::usage, fmt::format("{} is a name that stands in the store", recipe.name),
+    throw Error(FailureKind::usage, fmt::format("{} is a name of the store", recipe.name),
                 fmt::format("`{} {} {}` frees it", verb_text("rm"), option_text("forget"), recipe.name));
   }
   const auto store = try_open_store(settings);
@@ -220,7 +220,7 @@ RemovedRecipeRecord remove_recipe(Session& session, const RemoveRecipeRequest& r
   for (int levels = 0; levels < 2 && directory.filename() != kind_folder(recipe.kind); ++levels)
     directory = directory.parent_path();
   if (directory.filename() != kind_folder(recipe.kind)) {
-    throw Error(FailureKind::usage, fmt::format("{} stands in no directory of recipes", printable(file.native(), 1000)),
+    throw Error(FailureKind::usage, fmt::format("{} is in no directory of recipes", printable(file.native(), 1000)),
                 "there is nothing that would remember it: remove the file");
   }
   stone.file = put_tombstone(directory.parent_path(), stone);

@@ -132,7 +132,7 @@ void check_clock(Examination& findings) {
   constexpr std::time_t written = 1'763'000'000;  // November 2025: this program is younger
   const std::time_t now = std::time(nullptr);
   if (now < written) {
-    findings.fail("clock", fmt::format("the clock stands at {} s after 1970, before this program was written", now),
+    findings.fail("clock", fmt::format("the clock is at {} s after 1970, before this program was written", now),
                   "set the clock (chrony, ntp): certificates will be refused", FailureKind::internal);
   } else {
     findings.ok("clock", "plausible");

@@ -214,7 +214,7 @@ template <>
 struct Described<Hdf5HashRecord::Object> {
   using Of = Hdf5HashRecord::Object;
   static constexpr Field table[] = {
-      SABATH_FIELD(path, .help = "where it stands in the file"),
+      SABATH_FIELD(path, .help = "where it is in the file"),
       SABATH_FIELD(kind, .help = "group, dataset, type, alias, soft_link or external_link"),
       SABATH_VALUE(
           "hash", [](const Of& object) { return object.hash ? std::optional(object.hash->hex()) : std::nullopt; },

@@ -31,7 +31,7 @@ struct Described<Hdf5Filter> {
       SABATH_FIELD(id, .help = "its registered number"),
       SABATH_FIELD(name, .help = "its name; may be empty"),
       SABATH_FIELD(values, .help = "its parameters"),
-      SABATH_FIELD(optional, .help = "data may stand without it"),
+      SABATH_FIELD(optional, .help = "data may be there without it"),
       SABATH_FIELD(available, .help = "this program can read what it wrote"),
   };
 };
@@ -60,7 +60,7 @@ struct Described<Hdf5Object> {
   static Json fill(const Of& object);
 
   static constexpr Field table[] = {
-      SABATH_FIELD(path, .help = "where it stands in the file"),
+      SABATH_FIELD(path, .help = "where it is in the file"),
       SABATH_FIELD(kind, .help = "group, dataset, type, alias, soft_link, external_link or other"),
       SABATH_FIELD(file, .help = "of an external link: the file that it leads into", .null_if_empty = true,
                    .absent_if_empty = true),
@@ -74,12 +74,12 @@ struct Described<Hdf5Object> {
       SABATH_FIELD(shape_max, .help = "how far it may grow; of an extent, null: without limit",
                    .only_if = SABATH_IF(has_shape)),
       SABATH_FIELD(bytes, .help = "without filters", .unit = "bytes", .only_if = SABATH_IF(has_shape)),
-      SABATH_FIELD(sources, .help = "of an external or a virtual dataset: where its data stand",
+      SABATH_FIELD(sources, .help = "of an external or a virtual dataset: where its data are",
                    .only_if = SABATH_IF(is_elsewhere)),
       SABATH_FIELD(stored_bytes, .help = "with filters", .unit = "bytes", .only_if = SABATH_IF(is_stored_here)),
       SABATH_FIELD(chunk, .help = "the shape of a chunk", .only_if = SABATH_IF(is_chunked)),
       SABATH_FIELD(filters, .help = "in the order in which they are applied", .only_if = SABATH_IF(is_stored_here)),
-      SABATH_VALUE("fill", fill, .help = "what stands where nothing was written; null: none was set",
+      SABATH_VALUE("fill", fill, .help = "the value where nothing was written; null: none was set",
                    .only_if = SABATH_IF(is_stored_here)),
       SABATH_FIELD(attributes, .help = "the first 256 of a group, a dataset or a type",
                    .only_if = SABATH_IF(has_attributes)),

@@ -53,7 +53,7 @@ struct Described<FileArray> {
       SABATH_FIELD(name, .help = "in an archive or a safetensors file; else empty"),
       SABATH_FIELD(type, .help = "as the format names it, such as <f4 or BF16"),
       SABATH_FIELD(shape, .help = "empty: a scalar"),
-      SABATH_FIELD(fortran_order, .help = "columns stand together"),
+      SABATH_FIELD(fortran_order, .help = "columns are together"),
       SABATH_FIELD(objects, .help = "a pickle: it is not data"),
       SABATH_FIELD(bytes, .help = "of its data", .unit = "bytes"),
   };

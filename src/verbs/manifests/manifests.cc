@@ -26,9 +26,9 @@ namespace fs = std::filesystem;
 void check_prefix(const std::string& text, std::vector<Url>& urls) {
   auto url = Url::try_parse(text);
   if (!url || !text.ends_with('/')) {
-    throw Error(
-        FailureKind::usage, fmt::format("{} {} is no URL that ends in '/'", option_text("url"), printable(text)),
-        fmt::format("the files stand at URL + path, e.g. {} https://data.example.org/set/", option_text("url")));
+    throw Error(FailureKind::usage,
+                fmt::format("{} {} is no URL that ends in '/'", option_text("url"), printable(text)),
+                fmt::format("the files are at URL + path, e.g. {} https://data.example.org/set/", option_text("url")));
   }
   urls.push_back(std::move(*url));
 }
@@ -260,7 +260,7 @@ struct Described<ManifestExportRequest> {
       SABATH_FIELD(metalink, .help = "write a metalink (RFC 5854)", .value = "FILE"),
       SABATH_FIELD(links, .help = "write the headers Link and Digest of each file (RFC 6249)", .value = "FILE"),
       SABATH_FIELD(bag, .help = "write a BagIt bag (RFC 8493)", .value = "DIR"),
-      SABATH_FIELD_AS("url", urls, .help = "the files stand at URL + path; again for more mirrors", .value = "URL"),
+      SABATH_FIELD_AS("url", urls, .help = "the files are at URL + path; again for more mirrors", .value = "URL"),
   };
 };
 

@@ -91,7 +91,7 @@ struct Described<LogRecord> {
   static bool has_no_file(const void* record) { return static_cast<const LogRecord*>(record)->file.empty(); }
   static constexpr Field table[] = {
       SABATH_FIELD(line, .help = "without its end, where no file was named", .only_if = has_no_file),
-      SABATH_FIELD(file, .help = "where the line stands now", .null_if_empty = true, .absent_if_empty = true),
+      SABATH_FIELD(file, .help = "where the line is now", .null_if_empty = true, .absent_if_empty = true),
       SABATH_FIELD(exit, .help = "the exit code"),
   };
 };

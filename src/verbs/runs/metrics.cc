@@ -90,7 +90,7 @@ struct Described<MetricsRecord> {
   using Of = MetricsRecord;
   static constexpr Field table[] = {
       SABATH_FIELD(path, .help = "what was read"),
-      SABATH_FIELD(metrics, .help = "in the order in which they were told"),
+      SABATH_FIELD(metrics, .help = "in the order in which they were given"),
       SABATH_FIELD(bytes, .help = "read", .unit = "bytes"),
       SABATH_FIELD(lines, .help = "read", .unit = "lines"),
       SABATH_FIELD(lines_too_long, .help = "skipped", .unit = "lines"),

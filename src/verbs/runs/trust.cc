@@ -95,7 +95,7 @@ TrustAddRecord add_trust(Session& session, const TrustAddRequest& request, Event
 }
 
 constexpr std::string_view trust_environment_help =
-    "the variables whose HOME and XDG_CONFIG_HOME say where the decisions stand; absent: those of this process";
+    "the variables whose HOME and XDG_CONFIG_HOME say where the decisions are; absent: those of this process";
 
 template <>
 struct Described<TrustedCode> {
@@ -108,7 +108,7 @@ struct Described<TrustedCode> {
       SABATH_FIELD(origin, .help = "where the code comes from", .null_if_empty = true),
       SABATH_FIELD(commit, .help = "which code, of the scope commit", .null_if_empty = true),
       SABATH_FIELD(digest, .help = "of the commands and all that changes what they do", .null_if_empty = true),
-      SABATH_FIELD(commands, .help = "as they stood then"),
+      SABATH_FIELD(commands, .help = "as they were then"),
       SABATH_FIELD(since, .help = "when it was decided, since 1970", .unit = "seconds"),
   };
 };
@@ -123,7 +123,7 @@ template <>
 struct Described<TrustListRecord> {
   using Of = TrustListRecord;
   static constexpr Field table[] = {
-      SABATH_FIELD(directory, .help = "where the decisions stand", .null_if_empty = true),
+      SABATH_FIELD(directory, .help = "where the decisions are", .null_if_empty = true),
       SABATH_FIELD(trusted, .help = "by name"),
       SABATH_FIELD(doubts, .help = "files there that do not count, and why"),
       SABATH_FIELD(exit, .help = "the exit code"),

@@ -110,14 +110,21 @@ def exit_codes(markdown):
     return out
 
 
+def names_of(lines):
+    """The commands of a list, each on a line with its summary, which may go on in further lines."""
+    return [re.match(r"  (\S+(?: \S+)?)  ", line).group(1) for line in lines if re.match(r"  \S", line)]
+
+
 def man_page(sabath, markdown):
     """`sabath`: a function from arguments to the program's output."""
     version = sabath("--version").split()[1]
     top = sabath("--help")
-    commands, global_options = re.search(r"Commands\n(.*?)\n\n.*?\n(.*?)\n\n", top, re.S).groups()
+    global_options = re.search(r"\nOptions of every command.*?\n(.*?)\n\n", top, re.S).group(1)
     out = [HEAD.format(version=version) + ".SH OPTIONS OF EVERY COMMAND"]
-    out += options(global_options.split("\n")) + [".SH COMMANDS"]
-    for line in re.findall(r"^  \S.*", commands, re.M):  # without the ends of long descriptions
-        name = re.match(r"  (\S+(?: \S+)?)  ", line).group(1)
-        out += section(name, sabath("help", *name.split()))
+    out += options(global_options.split("\n"))
+    for group in sabath("help", "all").rstrip("\n").split("\n\n"):
+        title, *lines = group.split("\n")
+        out += [f'.SH "COMMANDS: {escape(title.upper())}"']
+        for name in names_of(lines):
+            out += section(name, sabath(*name.split(), "-h"))
     return "\n".join(out) + "\n" + TAIL.format(variables=variables(sabath("help", "variables"))) + "\n".join(exit_codes(markdown)) + "\n"

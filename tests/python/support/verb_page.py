@@ -7,17 +7,18 @@ HEAD = """\
 <!-- Made by tests/cli/documents_test.py from `sabath help --json`; SABATH_ACCEPT=1 makes it anew. -->
 # Requests and records
 
-The keys of each verb's request, as [the library](library.md) and Python take it, and of its record, as `--json` prints it.
-On the command line a key of a request is an option, with `-` for `_`, or an argument. `sabath help VERB --json` prints the
-same for programs, and so does the verb `help`.
+The keys of each verb's request, as [the library](library.md) and Python take it, and of its record, as `--json` prints
+it. On the command line a key of a request is an option, with `-` for `_`, or an argument. `sabath help VERB --json`
+prints the same for programs, and so does the verb `help`.
 
 - A number of `bytes` in a request may be a text such as `"10M"`, too. An `object of texts` has names that the caller
   chooses, and a `value` is any JSON.
-- `thing[].key` is a key of each object of the list `thing`, `thing.key` one of the object `thing`, and `thing.*.key` one of
-  each object below the names that `thing` has.
-- A key of a request may be left out, unless it is required. "false", 0, "" and empty are the defaults that are not written.
-- Every record begins with `schema`, which is 1, and ends with `exit`, the code of the command ([exit-codes.md](exit-codes.md)).
-  A value that is not there is `null`; a key that "may be absent" is left out then.
+- `thing[].key` is a key of each object of the list `thing`, `thing.key` one of the object `thing`, and `thing.*.key`
+  one of each object below the names that `thing` has.
+- A key of a request may be left out, unless it is required. "false", 0, "" and empty are the defaults that are not
+  written.
+- Every record begins with `schema`, which is 1, and ends with `exit`, the code of the command
+  ([exit-codes.md](exit-codes.md)). A value that is not there is `null`; a key that "may be absent" is left out then.
 """
 EXIT = "the exit code"  # the help of the `exit` that all records have
 

@@ -59,7 +59,7 @@ TEST(JsonReader, RefusesTheMalformed) {
 }
 
 TEST(JsonReader, RefusesDuplicateKeys) {
-  EXPECT_EQ(error_of("{\"a\": 1,\n\"b\": 2,\n\"a\": 3}"), "r.json:3: key \"a\" stands twice, first in line 1");
+  EXPECT_EQ(error_of("{\"a\": 1,\n\"b\": 2,\n\"a\": 3}"), "r.json:3: key \"a\" appears twice, first in line 1");
   EXPECT_EQ(error_of("{\"a\": {\"a\": 1}}"), "");
 }
 
@@ -76,7 +76,7 @@ TEST(JsonReader, ManyKeysAreNotQuadratic) {
   std::string text = "{";
   for (int i = 0; i < 100'000; ++i) text += "\"key" + std::to_string(i) + "\": 0,";
   text += "\"key0\": 0}";
-  EXPECT_EQ(error_of(text), "r.json:1: key \"key0\" stands twice, first in line 1");
+  EXPECT_EQ(error_of(text), "r.json:1: key \"key0\" appears twice, first in line 1");
 }
 
 class JsonObjectTest : public testing::Test {

@@ -2,13 +2,18 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
+#include <set>
 #include <sstream>
 
+#include "cli/completion.h"
+#include "cli/groups.h"
 #include "cli/help.h"
 #include "cli/parser.h"
 #include "cli/verbs.h"
 #include "golden.h"
 #include "sabath/error.h"
+#include "verbs/verb.h"
 
 namespace sabath::cli {
 namespace {
@@ -163,6 +168,23 @@ TEST(Parser, TheProgramsOwnVerbsAllParse) {
   }
 }
 
+TEST(Parser, AnOptionMakesAnotherVerbOfACommand) {
+  for (const auto& line : {std::vector<std::string>{"info", "--where", "one"},
+                           {"--where", "info", "one", "--json"},
+                           {"-q", "info", "one", "--where"}}) {
+    EXPECT_EQ(parse_line(line, verbs()).verb, &where_verb);
+  }
+  EXPECT_EQ(parse_line({"info", "one"}, verbs()).verb, &info_verb);
+  EXPECT_EQ(parse_line({"export", "one", "--want", "f", "-o", "x"}, verbs()).verb, &export_verb);
+  EXPECT_EQ(parse_line({"export", "--missing", "one", "-o", "x"}, verbs()).verb, &want_verb);
+  EXPECT_EQ(parse_line({"apply", "--list"}, verbs()).verb, &supporting_verb);
+  EXPECT_NE(help_of_verb(info_verb, 80).find("--where"), std::string::npos);
+  EXPECT_EQ(complete({"info", "--whe"}, verbs()).words.at(0).first, "--where");
+  EXPECT_EQ(complete({"info", "--where", "--fo"}, verbs()).words.size(), 0U);
+  EXPECT_EQ(command_of(where_verb), "info");
+  EXPECT_EQ(mode_of(info_verb), "");
+}
+
 TEST(Help, ShowsExamplesFirst) {
   EXPECT_EQ(help_of_verb(fetch, 100),
             "sabath fetch: get it\n"
@@ -189,9 +211,64 @@ TEST(Help, ShowsExamplesFirst) {
 }
 
 TEST(Help, OfTheProgramAndOfAGroup) {
-  test::expect_golden("help_manifest", help_of_group("manifest", verbs(), 100));
+  test::expect_golden("help_manifest", help_of_noun("manifest", verbs(), 100));
   test::expect_golden("help_manifest_create", help_of_verb(manifest_create_verb, 100));
   test::expect_golden("help_config", help_of_verb(config_verb, 100));
+}
+
+std::set<std::string_view> first_words(std::span<const Verb* const> verbs) {
+  std::set<std::string_view> words;
+  for (const Verb* verb : verbs) words.insert(verb->name.substr(0, verb->name.find(' ')));
+  return words;
+}
+
+TEST(Groups, EachWordIsAVerbOrANounOfOneGroup) {
+  const auto words = first_words(verbs());
+  std::set<std::string_view> placed;
+  std::size_t daily = 0;
+  for (const VerbGroup& group : verb_groups()) {
+    EXPECT_EQ(verb_group_named(group.word), &group);
+    for (const auto* list : {&group.daily, &group.further}) {
+      for (const std::string_view word : *list) {
+        if (word.empty()) continue;
+        EXPECT_TRUE(words.contains(word)) << word;
+        EXPECT_TRUE(placed.insert(word).second) << word;
+        const bool noun = std::ranges::find(verbs(), word, &Verb::name) == verbs().end();
+        EXPECT_EQ(noun, !summary_of_noun(word).empty()) << word;
+      }
+    }
+    daily += static_cast<std::size_t>(std::ranges::count_if(group.daily, [](auto word) { return !word.empty(); }));
+  }
+  EXPECT_EQ(placed, words);
+  EXPECT_LE(daily, 30U);
+}
+
+TEST(Groups, HaveEachVerbOnce) {
+  std::vector<const Verb*> all;
+  for (const VerbGroup& group : verb_groups()) std::ranges::copy(verbs_of(group, verbs()), std::back_inserter(all));
+  EXPECT_EQ(all.size(), verbs().size());
+  const Verb unknown{.name = "zebra", .summary = "ride it", .examples = "", .details = ""};
+  const std::array one{&unknown};
+  EXPECT_EQ(verbs_of(verb_groups().back(), one).size(), 1U);
+  LibraryVerb described;
+  described.text.group = "store";
+  const Verb stored{.name = "zebra", .summary = "ride it", .examples = "", .details = "", .library = &described};
+  const std::array two{&stored};
+  EXPECT_EQ(verbs_of(*verb_group_named("store"), two).size(), 1U);
+  EXPECT_EQ(verbs_of(verb_groups().back(), two).size(), 0U);
+}
+
+// On a terminal of 80 columns each command of the first screen is one line.
+TEST(Groups, AreAShortFirstScreen) {
+  std::istringstream lines(help_of_program(verbs(), 80));
+  std::size_t commands = 0, options = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("Options")) options = 1;
+    if (options == 0 && line.starts_with("   ")) ADD_FAILURE() << line;
+    if (options == 0 && line.starts_with("  ") && !line.starts_with("  sabath ")) ++commands;
+  }
+  EXPECT_GT(commands, 20U);
+  EXPECT_LE(commands, 30U);
 }
 
 // What a reader reads, without line ends: what breaks a line of a shell is no word of it.
@@ -208,7 +285,8 @@ TEST(Help, FitsATerminalAndLosesNothing) {
   std::vector<std::function<std::string(std::size_t)>> texts;
   for (const Verb* verb : verbs()) texts.emplace_back([verb](std::size_t width) { return help_of_verb(*verb, width); });
   texts.emplace_back([](std::size_t width) { return help_of_program(verbs(), width); });
-  texts.emplace_back([](std::size_t width) { return help_of_group("manifest", verbs(), width); });
+  texts.emplace_back([](std::size_t width) { return help_of_all_verbs(verbs(), width); });
+  texts.emplace_back([](std::size_t width) { return help_of_noun("manifest", verbs(), width); });
   for (const auto& text_at : texts) {
     const std::string whole = words_of(text_at(100));
     for (const std::size_t width : {48U, 60U, 80U, 100U}) {

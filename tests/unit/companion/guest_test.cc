@@ -197,14 +197,14 @@ std::string hint_of_a_missing_file() {
 }
 
 TEST(Guest, ReadsTheWordsOfItsOwnUser) {
-  EXPECT_EQ(hint_of_a_missing_file(), "`path NAME` tells where a fetched asset stands");
+  EXPECT_EQ(hint_of_a_missing_file(), "`path NAME` prints where a fetched asset is");
   static const Wording line = [] {
     Wording other = wording_of_hosts;
     other.name = "line";
     return other;
   }();
   use_wording(line);
-  EXPECT_EQ(hint_of_a_missing_file(), "`sabath path NAME` tells where a fetched asset stands");
+  EXPECT_EQ(hint_of_a_missing_file(), "`sabath path NAME` prints where a fetched asset is");
   use_wording(wording_of_hosts);
 }
 

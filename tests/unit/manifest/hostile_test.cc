@@ -63,7 +63,7 @@ std::string one_page(std::initializer_list<TreeItem> items) {
 
 TEST(Hostile, Pages) {
   expect_all_refuse(one_page({file("b"), file("a")}), "not sorted");
-  expect_all_refuse(one_page({file("a"), file("a")}), "stands twice");
+  expect_all_refuse(one_page({file("a"), file("a")}), "appears twice");
   expect_all_refuse(one_page({file("")}), "empty");
   expect_all_refuse(one_page({file("a/b")}), "slash");
   for (const char* name : {"..", ".", "a\nb", "\x7f", "\xff"}) {

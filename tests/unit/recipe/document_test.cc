@@ -194,7 +194,7 @@ TEST(Document, OfHuggingFace) {
   const Recipe local = written_again(read_as(text, {"/home/u/README.md", {}}).recipe);
   EXPECT_TRUE(local.fragments.empty());
   EXPECT_EQ(local.access.kind, AccessKind::restricted);
-  EXPECT_NE(refusal_of("---\na: 1\na: 2\n---\n").find("stands twice"), std::string::npos);
+  EXPECT_NE(refusal_of("---\na: 1\na: 2\n---\n").find("appears twice"), std::string::npos);
   EXPECT_NE(refusal_of("---\na: [[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]\n---\n").find("too deep"), std::string::npos);
   EXPECT_NE(refusal_of("---\n- a\n---\n").find("no keys"), std::string::npos);
   EXPECT_EQ(read_as("---\nlicense: &a mit\npretty_name: P\ntags: [*a, *a]\n---\n").recipe.title, "P")

@@ -90,7 +90,7 @@ TEST(FileList, RefusesTheHostileByLine) {
     EXPECT_TRUE(message.starts_with("https://a.example/d/list.txt:3: "))
         << testing::PrintToString(line) << ": " << message;
   }
-  EXPECT_EQ(error_of("ok\nok\n"), "https://a.example/d/list.txt:2: \"ok\" stands twice, first in line 1");
+  EXPECT_EQ(error_of("ok\nok\n"), "https://a.example/d/list.txt:2: \"ok\" appears twice, first in line 1");
   EXPECT_EQ(error_of("d/f\nx\nd\n"), "https://a.example/d/list.txt:1: \"d\" is already a file");
   EXPECT_NE(error_of("a\n" + std::string(8193, ' ') + "\n"), "");
   EXPECT_EQ(error_of("a\n" + std::string(8192, ' ') + "\n"), "");

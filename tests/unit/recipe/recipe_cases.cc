@@ -209,7 +209,7 @@ const std::vector<RecipeCase>& schema_1_cases() {
       {path("a\\nb"), "no relative path"},
       {path("..."), ""},
       {path(repeat("x", 256)), "no relative path", false},
-      {dataset_with("\"fragments\":[" + fragment_head + "}," + fragment_head + "}]"), "stands twice", false},
+      {dataset_with("\"fragments\":[" + fragment_head + "}," + fragment_head + "}]"), "appears twice", false},
       {dataset_with("\"fragments\":[" + fragment_head +
                     R"(},{"id":"b","type":"file","urls":["https://b.example/d/f.bin"]}])"),
        "the same path \"f.bin\"", false},
@@ -346,7 +346,7 @@ const std::vector<RecipeCase>& schema_1_cases() {
       {model_with(R"("source":"m/code")"), ""},
       {model_with(R"("source":"../code")"), "no relative path"},
       {model_with(R"("source":"/etc")"), "no relative path"},
-      {model_with(R"("source":"code","git":{"origin":"https://a.example/r"})"), "stands with \"git\"", false},
+      {model_with(R"("source":"code","git":{"origin":"https://a.example/r"})"), "appears with \"git\"", false},
       {fragment_with("").substr(0, fragment_with("").size() - 1) + R"(,"source":"code"})", "only for models"},
       {fragment_with("").substr(0, fragment_with("").size() - 1) + R"(,"infer":{"one":[{"argv":["a"]}]}})",
        "only for models"},
@@ -377,7 +377,7 @@ const std::vector<RecipeCase>& schema_0_cases() {
       {R"({"name":"a","version":"1","fragments":[{"id":"main","url":"https://a.example/f","type":"file"}]})",
        "\"version\" is of schema 1, and the recipe does not say \"schema\": 1"},
       {R"({"name":"a","fragments":[{"id":"m","url":"https://a.example/f","type":"file"},{"id":"m","url":"https://a.example/g","type":"file"}]})",
-       "stands twice", false},
+       "appears twice", false},
       {R"({"name":"a"})", "needs the key \"fragments\"", false},
   };
   return cases;

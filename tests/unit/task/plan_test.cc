@@ -82,7 +82,7 @@ TEST(TaskPlan, WhatMeansNothingIsToldWithItsLine) {
   EXPECT_EQ(refusal("general_args:\n  task: fly\n"), "t.yaml:2: there is no task \"fly\"");
   EXPECT_EQ(refusal("general_args: {task: [a, b]}\n"), "t.yaml:1: \"general_args.task\" is one value, and no list");
   EXPECT_NE(
-      refusal("general_args: {task: inference}\nmodel_args: {input: a}\ntask_args: {input: b}\n").find("stands twice"),
+      refusal("general_args: {task: inference}\nmodel_args: {input: a}\ntask_args: {input: b}\n").find("appears twice"),
       std::string::npos);
   std::string text = conversion;
   text.replace(text.find("\"a.npy, b.npy\""), 14, "\"\"");

@@ -126,7 +126,7 @@ Action declare(OptionSet& set) {
 
 constexpr Verb fetch_verb{
     .name = "fetch",
-    .summary = "bring an asset into the store, verified, and show where it stands",
+    .summary = "bring an asset into the store, verified, and print its path",
     .examples =
         "sabath fetch cosmoflow                        the model and its default dataset\n"
         "sabath fetch -d ptychonn_20191008_39          a dataset alone\n"
@@ -135,7 +135,7 @@ constexpr Verb fetch_verb{
         "sabath fetch hf://datasets/OWNER/NAME         a hub, a bucket, a record: `sabath fetchers`\n"
         "sabath fetch cosmoflow --dry-run              what would move\n"
         "sabath fetch cosmoflow --sample 64            the first 64 samples, in a view of their own\n"
-        "p=$(sabath fetch -d one --view | tail -1)     the last line is where it stands\n"
+        "p=$(sabath fetch -d one --view | tail -1)     the last line is its path\n"
         "sabath fetch -d two --rewrite https://portal.example/=http://mirror.local/",
     .details =
         "An interrupted fetch goes on where it stopped when the same command is given again. A second fetch of what is "

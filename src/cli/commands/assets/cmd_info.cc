@@ -29,9 +29,9 @@ void print(Context& context, const InfoRecord& record) {
 
 constexpr Verb info_verb{
     .name = "info",
-    .summary = "all that is known of an asset",
+    .summary = "show all that is known of an asset",
     .examples =
-        "sabath info cosmoflow            its sources, checksums, licence, where it stands\n"
+        "sabath info cosmoflow            its sources, checksums, licence, path\n"
         "sabath info ./datasets/mine.json a recipe of your own\n"
         "sabath info --json cosmoflow     the same for a program\n"
         "sabath info --format croissant cosmoflow   for MLCommons' tools; also datacite, bibtex and more\n"

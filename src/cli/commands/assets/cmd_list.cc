@@ -65,12 +65,12 @@ Action declare(OptionSet& set) {
 
 constexpr Verb list_verb{
     .name = "list",
-    .summary = "what the recipes offer, and what of it the store holds",
+    .summary = "list the assets that recipes describe, and what the store holds",
     .examples =
         "sabath list                      every asset\n"
         "sabath list --kind dataset       datasets only\n"
         "sabath list --access public      what needs neither login nor licence\n"
-        "sabath list --stored --names     what stands in the store, for a script",
+        "sabath list --stored --names     what is in the store, for a script",
     .details =
         "Recipes that cannot be read are named on standard error; `sabath doctor` tells what is wrong with each.",
     .declare = cmd_list::declare,

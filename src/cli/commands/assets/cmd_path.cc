@@ -15,7 +15,7 @@ void print(Context& context, const PathRecord& record) {
 
 constexpr Verb path_verb{
     .name = "path",
-    .summary = "print where a fetched asset stands",
+    .summary = "print where a fetched asset is",
     .examples =
         "p=$(sabath path mnist) && cd \"$p\"    a script goes on only if it is there\n"
         "python train.py --data \"$(sabath path mnist)\"\n"

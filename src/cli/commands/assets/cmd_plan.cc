@@ -56,7 +56,7 @@ Action declare(OptionSet& set) {
 
 constexpr Verb plan_verb{
     .name = "plan",
-    .summary = "say what a fetch would move, from where, if it fits, and how long it takes",
+    .summary = "show what a fetch would move, whether it fits, and how long it takes",
     .examples =
         "sabath plan cosmoflow                         the model and its default dataset\n"
         "sabath plan -d two --json                     one record\n"
@@ -65,7 +65,7 @@ constexpr Verb plan_verb{
     .details =
         "No content moves and nothing is written. Exit code 0: it fits; 5: it does not, by bytes, inodes, quota, "
         "file-size "
-        "limit, memory or walltime; 4: a login is needed first. `fetch` and `stage` hold room and time against the "
+        "limit, memory or walltime; 4: a login is needed first. `fetch` and `stage` hold space and time against the "
         "same bounds before they begin; that a login has ended their sources tell them. "
         "docs/planning.md says what each line means.",
     .declare = cmd_plan::declare,

@@ -149,7 +149,7 @@ Action declare(OptionSet& set) {
 
 constexpr Verb stage_verb{
     .name = "stage",
-    .summary = "bring a dataset to the disks of all nodes of a job, each byte read once",
+    .summary = "bring a dataset to the disks of all nodes of a job",
     .examples =
         "mpirun sabath stage cosmoflow --to /local/$USER      one rank a node, or as many as the job has\n"
         "srun --mpi=pmix sabath stage cosmoflow --to auto     the place is found by itself\n"
@@ -163,7 +163,7 @@ constexpr Verb stage_verb{
         "both disks, whole ones on each. What a node has already is not moved again; what "
         "any node has comes from that node; the rest is read from the store once for the whole job, and fetched first "
         "if "
-        "the store lacks it. Every byte is checked against the manifest on every node before the view appears. "
+        "it is not there. Every byte is checked against the manifest on every node before the view appears. "
         "Exit codes: docs/exit-codes.md.",
     .keeps_state = true,
     .declare = cmd_stage::declare,

@@ -48,11 +48,11 @@ void print(Context& context, const SupportingRecord& record) {
 }  // namespace
 
 constexpr Verb supporting_verb{
-    .name = "supporting",
-    .summary = "the scripts that can be applied to an asset, with their arguments",
+    .name = "apply --list",
+    .summary = "list the scripts that can be applied to an asset, and their arguments",
     .examples =
-        "sabath supporting cosmoflow          the recipe's scripts, then the built-in ones\n"
-        "sabath supporting --json cosmoflow | jq '.scripts[].arguments'",
+        "sabath apply --list cosmoflow        the recipe's scripts, then the built-in ones\n"
+        "sabath apply --list --json cosmoflow | jq '.scripts[].arguments'",
     .details =
         "Each script is listed with what it reads, and its arguments with their defaults. `sabath apply NAME SCRIPT` "
         "makes a new asset by it.",

@@ -40,7 +40,7 @@ int run(Context& context, const Options& options) {
 Action declare(OptionSet& set) {
   const auto options = std::make_shared<Options>();
   declare_fields(set, options->request);
-  set.count("--emulate-nodes", "N", 1'000'000, options->emulated, "as stage was told, for a trial");
+  set.count("--emulate-nodes", "N", 1'000'000, options->emulated, "as with stage, for a trial");
   set.flag("--alone", options->alone, "under mpirun: this process by itself, not one of the ranks");
   return [options](Context& context) { return run(context, *options); };
 }
@@ -50,7 +50,7 @@ Action declare(OptionSet& set) {
 
 constexpr Verb unstage_verb{
     .name = "unstage",
-    .summary = "take staged datasets off the disks of the nodes of a job",
+    .summary = "remove staged datasets from the disks of the nodes of a job",
     .examples =
         "mpirun sabath unstage cosmoflow --to /local/$USER    the view goes, the content stays\n"
         "mpirun sabath unstage --all --to /local/$USER        all goes\n"

@@ -26,9 +26,9 @@ void print(Context& context, const WhereRecord& record) {
 }  // namespace
 
 constexpr Verb where_verb{
-    .name = "where",
+    .name = "info --where",
     .summary = "print the recipe, store, manifest and view of an asset",
-    .examples = "sabath where cosmoflow           which recipe file counts, what the store knows",
+    .examples = "sabath info --where cosmoflow    which recipe file counts, what the store knows",
     .details = "Exit code 9 when the store has no view of it. `sabath path` also checks that every file is there.",
     .declare = declare<where, cmd_where::print>,
 };

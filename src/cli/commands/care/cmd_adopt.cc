@@ -27,7 +27,7 @@ int run_hub(Context& context, const HubAdoptionRequest& request) {
       continue;
     }
     if (asset.unchecked > 0)
-      context.warn(fmt::format("{}: {} no hash in the cache: what stands there is taken", what,
+      context.warn(fmt::format("{}: {} no hash in the cache: what is there is taken", what,
                                counted(asset.unchecked, "file has", "files have")));
     context.say(
         fmt::format("{}: {}, {}, copied: nothing", what, counted(asset.files, "file"), format_bytes(asset.bytes)));
@@ -50,7 +50,7 @@ int run(Context& context, const AdoptionCall& request) {
   if (!record.known_by.empty()) {
     context.say(fmt::format("all who use this store know it as {0}: `sabath {1} {0}` {2}", request.name,
                             record.path.empty() ? "view" : "path",
-                            record.path.empty() ? "makes its tree" : "prints where it stands"));
+                            record.path.empty() ? "makes its tree" : "prints where it is"));
   } else if (!request.name.empty()) {
     context.warn(
         fmt::format("another recipe has the name {} and does not pin this: keep what was printed instead of "
@@ -71,14 +71,14 @@ Action declare(OptionSet& set) {
 
 constexpr Verb adopt_verb{
     .name = "adopt",
-    .summary = "know data that is here already, without copying it",
+    .summary = "register existing files as an asset, without copying them",
     .examples =
         "sabath adopt /project/data/climate --name climate && sabath path climate\n"
         "sabath adopt /project/data/climate --name climate > ~/recipes/datasets/climate.json   a recipe for others\n"
         "sabath adopt /project/data/climate          its root, for a recipe that you write\n"
         "sabath adopt --layout hf ~/.cache/huggingface/hub      what transformers and others have downloaded",
     .details =
-        "Each file is read once and hashed. The store then knows where its content stands: it is not fetched again, it "
+        "Each file is read once and hashed. The store then knows where its content is: it is not fetched again, it "
         "can be staged, and its view has symlinks to it. A file that is changed or removed later counts as missing, "
         "and is never served for what it was. Executables are copied into views. The same name with another root is "
         "refused; `sabath rm --forget` frees a name.",

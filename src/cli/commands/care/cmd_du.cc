@@ -48,14 +48,14 @@ void print(Context& context, const UsageRecord& record) {
 
 constexpr Verb du_verb{
     .name = "du",
-    .summary = "what the store holds and how much room it takes",
+    .summary = "show what the store holds, and how much space it takes",
     .examples =
         "sabath du                        the store of this user\n"
         "sabath du cosmoflow              of one asset: ALONE is what `sabath rm` frees, with VIEW\n"
         "sabath du --store /shared/cache --json",
     .details =
         "Objects are counted once, however many assets and views share them. What a collection moved to the trash "
-        "takes room until `sabath gc` deletes it.",
+        "takes space until `sabath gc` deletes it.",
     .declare = declare<usage, cmd_du::print>,
     .once = true,
 };

@@ -37,10 +37,10 @@ Action declare(OptionSet& set) {
 
 constexpr Verb export_verb{
     .name = "export",
-    .summary = "write assets into one tar, for a machine without a network",
+    .summary = "write assets into one file, for a machine without a network",
     .examples =
         "sabath export climate -o climate.tar\n"
-        "sabath export --want climate.want -o delta.tar     only what the other side lacks\n"
+        "sabath export --want climate.want -o delta.tar     only what is missing there\n"
         "sabath export climate -o - | ssh other sabath import -",
     .details =
         "Each chunk is hashed as it is read. docs/bundles.md is the format. A bundle may be compressed on its way "

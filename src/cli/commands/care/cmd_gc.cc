@@ -61,7 +61,7 @@ void print(Context& context, const CollectionRequest& request, const CollectionR
   for (const auto& note : record.notes) context.warn(note);
   const bool in_trash =
       !dry_run && record.collected_objects + record.partials + record.others.size() > 0 && record.deleted_batches == 0;
-  if (in_trash) context.say("hint: sabath gc --undo takes it back; --now frees the room at once");
+  if (in_trash) context.say("hint: sabath gc --undo takes it back; --now frees the space at once");
 }
 
 int undo(Context& context, Session& session) {
@@ -96,12 +96,12 @@ Action declare(OptionSet& set) {
 
 constexpr Verb gc_verb{
     .name = "gc",
-    .summary = "make room: collect what is not used",
+    .summary = "free space: collect what is not used",
     .examples =
         "sabath gc                                 what no asset names, and what dead fetches left\n"
         "sabath gc --max-size 2TB --dry-run        which assets would go, least recently used first\n"
         "sabath gc --max-size 2TB --low 1.5TB      let them go\n"
-        "sabath gc --older-than 60d --now          what was not used for 60 days, and free the room at once\n"
+        "sabath gc --older-than 60d --now          what was not used for 60 days, and free the space at once\n"
         "sabath gc --undo                          take the last collection back",
     .details =
         "Kept assets (`sabath keep`), and those that a fetch, a stage or a run uses, never go; nor does the last copy "

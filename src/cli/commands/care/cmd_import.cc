@@ -24,11 +24,12 @@ int run(Context& context, ImportRequest& request) {
     context.out.print(fmt::format("{}  {}\n", asset.manifest, asset.name));
     for (const auto& path : asset.missing) context.say(fmt::format("missing: {}", printable(path)));
     if (asset.missing_files > 0) {
-      context.say(fmt::format("{} of {} missing of {}: `sabath want {} -o LIST`, and export by it", asset.missing_files,
-                              counted(asset.files, "file is", "files are"), asset.name, shell_word(asset.name)));
+      context.say(fmt::format("{} of {} missing of {}: `sabath export --missing {} -o LIST`, and export by it",
+                              asset.missing_files, counted(asset.files, "file is", "files are"), asset.name,
+                              shell_word(asset.name)));
     } else if (asset.known) {
       context.say(fmt::format("next: `sabath {} {}` {}", asset.path.empty() ? "view" : "path", shell_word(asset.name),
-                              asset.path.empty() ? "makes its tree" : "prints where it stands"));
+                              asset.path.empty() ? "makes its tree" : "prints where it is"));
     } else {
       context.say(fmt::format("next: `sabath import {} {}` trusts the bundle for it, as its recipe pins nothing",
                               request.file == "-" ? "-" : shell_word(request.file), shell_word(asset.name)));
@@ -48,13 +49,13 @@ Action declare(OptionSet& set) {
 
 constexpr Verb import_verb{
     .name = "import",
-    .summary = "take a bundle into the store, verified",
+    .summary = "read such a file into the store, verified",
     .examples =
         "sabath import climate.tar && sabath path climate\n"
         "sabath import climate.tar climate        a recipe here has the name and pins nothing: trust the bundle\n"
         "zstd -dc climate.tar.zst | sabath import -",
     .details =
-        "Nothing is published but what its hash proves; chunks that are not in the bundle and stand in other objects "
+        "Nothing is published but what its hash proves; chunks that are not in the bundle and are in other objects "
         "are copied from there. What an interrupted import has verified is kept. Exit code 8 when something is missing "
         "in the end.",
     .declare = cmd_import::declare,

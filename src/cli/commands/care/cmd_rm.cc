@@ -29,7 +29,7 @@ void tell(const Context& context, const RemovedContent& gone) {
   } else if (gone.trash_bytes > 0) {
     context.say(fmt::format("{}: {} moved to the trash, as {}", name, format_bytes(gone.trash_bytes),
                             gone.waiting.empty() ? "no source can restore it" : gone.waiting));
-    context.say("hint: sabath gc --undo takes it back; sabath gc --now frees the room");
+    context.say("hint: sabath gc --undo takes it back; sabath gc --now frees the space");
   } else if (!gone.manifest.empty()) {
     const std::string stay = gone.used_by.empty() ? ""
                                                   : fmt::format(": your view and your name of it are gone; {} stay, {}",
@@ -72,7 +72,7 @@ Action declare(OptionSet& set) {
 
 constexpr Verb rm_verb{
     .name = "rm",
-    .summary = "free the room of an asset",
+    .summary = "remove an asset from the store; its recipe stays",
     .examples =
         "sabath rm mnist                       its content; its recipe stays, and `sabath fetch` brings it again\n"
         "sabath du mnist                       what that would free\n"

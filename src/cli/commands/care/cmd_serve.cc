@@ -56,7 +56,7 @@ Action declare(OptionSet& set) {
 
 constexpr Verb serve_verb{
     .name = "serve",
-    .summary = "give what this store holds to others, read-only",
+    .summary = "serve this store to other machines, read-only",
     .examples =
         "sabath serve                                         on this machine only, port 7777\n"
         "sabath serve --listen 0.0.0.0:7777 --token FILE      for all who have the token\n"

@@ -67,7 +67,7 @@ constexpr Verb trust_list_verb{
 
 constexpr Verb trust_revoke_verb{
     .name = "trust revoke",
-    .summary = "let code be asked about again",
+    .summary = "withdraw trust: SABATH asks again before it runs this code",
     .examples =
         "sabath trust revoke cosmoflow-lab\n"
         "sabath trust revoke https://git.example.org/lab/net\n"

@@ -35,7 +35,7 @@ Action declare(OptionSet& set) {
 
 constexpr Verb unkeep_verb{
     .name = "unkeep",
-    .summary = "let a kept asset go when room is needed",
+    .summary = "let gc collect a kept asset again",
     .examples =
         "sabath unkeep deepcam_mini\n"
         "sabath unkeep sha256:5f0c...",

@@ -41,7 +41,7 @@ Action declare(OptionSet& set) {
   const auto request = std::make_shared<WantRequest>();
   declare_fields(set, *request);
   return [request](Context& context) {
-    if (request->file.empty()) throw Error(FailureKind::usage, "where the want-list goes is not said", "-o FILE");
+    if (request->file.empty()) throw Error(FailureKind::usage, "a want-list needs a file", "-o FILE");
     return run(context, *request);
   };
 }
@@ -50,12 +50,12 @@ Action declare(OptionSet& set) {
 }  // namespace
 
 constexpr Verb want_verb{
-    .name = "want",
-    .summary = "say what this store lacks of an asset, for `sabath export` elsewhere",
+    .name = "export --missing",
+    .summary = "write a list of what is missing here, for `export --want` elsewhere",
     .examples =
-        "sabath want climate -o climate.want             here, without a network\n"
+        "sabath export --missing climate -o climate.want    here, without a network\n"
         "sabath export --want climate.want -o climate.tar   there\n"
-        "sabath import climate.tar                       here again",
+        "sabath import climate.tar                          here again",
     .details =
         "Where the manifest of an asset is here, the list names the chunks that are missing; else it names what the "
         "store has, so that only the rest is sent. 16 bytes for each chunk of 4 MiB and each smaller file.",

@@ -135,7 +135,7 @@ constexpr Verb catalogue_rm_verb{
         "sabath info climate                                    shows what it was",
     .details =
         "The tombstone says name, id, root, licence, citation, when and why. The content in the store is not touched: "
-        "`sabath rm` frees its room, before the recipe goes.",
+        "`sabath rm` frees its space, before the recipe goes.",
     .declare = declare<remove_recipe, cmd_catalogue::print_removed>,
 };
 

@@ -74,7 +74,7 @@ Action declare(OptionSet& set) {
 
 constexpr Verb fair_verb{
     .name = "fair",
-    .summary = "how findable, accessible, interoperable and reusable an asset is",
+    .summary = "ask how findable, accessible, interoperable and reusable an asset is",
     .examples =
         "sabath fair cosmoflow      F1 to R3: yes, part or no, by what, and what would mend it\n"
         "sabath fair --all          a table; no source is asked",

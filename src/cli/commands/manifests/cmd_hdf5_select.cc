@@ -43,7 +43,7 @@ constexpr Verb hdf5_select_verb{
         "sabath hdf5 select univ.hdf5 full unitPar -o a1 --blocks 128,128,128,4   a1/a1_000.hdf5, ...\n"
         "sabath hdf5 select big.h5 'climate/data[0:100]' -o part.h5 --filter gzip",
     .details =
-        "An index means what it means to h5py: a number drops its axis, ranges may have a step, '...' stands for all "
+        "An index means what it means to h5py: a number drops its axis, ranges may have a step, '...' means all "
         "other axes. Attributes are kept, what was not selected is left out, and the attribute sabath_selection says "
         "what was. The same selection of the same data gives the same bytes. FILE is read once, in contiguous pieces.",
     .keeps_state = true,

@@ -85,7 +85,7 @@ Action declare(OptionSet& set) {
 
 constexpr Verb apply_verb{
     .name = "apply",
-    .summary = "make a new asset of one that is here, by a script; asked again, it is there",
+    .summary = "derive a new asset with a script; a repeated call finds the result",
     .examples =
         "sabath apply cosmoflow gzip                       a new asset; its path is printed\n"
         "sabath apply cosmoflow gzip level=9 num_threads=8\n"

@@ -80,7 +80,7 @@ void print(Context& context, const CompareRecord& record) {
 
 constexpr Verb compare_verb{
     .name = "compare",
-    .summary = "say what differs between two runs: data, code, environment, results",
+    .summary = "show what differs between two runs: data, code, results",
     .examples =
         "sabath compare run_a run_b\n"
         "sabath compare run_a published.log --metric val_mae --tolerance 0.02 --exit-code",

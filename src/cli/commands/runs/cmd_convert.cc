@@ -28,7 +28,7 @@ std::vector<std::string> split(const std::string& list) {
     end = list.find(',', begin);
     parts.push_back(list.substr(begin, end - begin));
     if (parts.back().empty())
-      throw Error(FailureKind::usage, "something without a name stands in " + printable(list, 4096));
+      throw Error(FailureKind::usage, "something without a name is in " + printable(list, 4096));
   }
   return parts;
 }

@@ -53,7 +53,7 @@ std::string_view details() {
 
 const Verb report_verb{
     .name = "report",
-    .summary = "show what a run or a training log came to: table, figure, HTML, exports",
+    .summary = "show the results of a run or a log: table, figure, HTML, exports",
     .examples =
         "sabath report train.log                              table and sparklines\n"
         "sabath report run_a run_b -o runs.svg                both in one figure\n"

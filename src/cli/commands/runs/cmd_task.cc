@@ -59,7 +59,7 @@ constexpr Verb task_verb{
     .details =
         "A task file has the groups general_args (task, backend), device_args, model_args or task_args, and out_args. "
         "A conversion is `sabath convert`, whose models are copied to export_file; an inference is `sabath infer`. An "
-        "unknown key is told with its line. docs/convert.md lists the keys.",
+        "unknown key is named with its line. docs/convert.md lists the keys.",
     .declare = cmd_task::declare_task,
 };
 
