@@ -252,12 +252,18 @@ class Line {
     return found == std::end(words) ? nearest(word, candidates(false)) : std::optional(std::string(found->second));
   }
 
+  // As a shell reads it; an option stays one, where shell_word() would make a path of it.
+  static std::string typed_word(const std::string& word) {
+    std::string text = shell_word("_" + word);
+    return text.erase(text.find('_'), 1);
+  }
+
   // The same line with the name that the command has now.
   static void refuse_renamed(const std::vector<std::string>& extras) {
     const std::string_view now = extras.empty() ? "" : renamed_command(extras.front());
     if (now.empty()) return;
     std::string line = fmt::format("sabath {}", now);
-    for (std::size_t i = 1; i < extras.size(); ++i) line += " " + shell_word(extras[i]);
+    for (std::size_t i = 1; i < extras.size(); ++i) line += " " + typed_word(extras[i]);
     throw Error(
         FailureKind::usage, fmt::format("no such command: '{}'", extras.front()),
         fmt::format("its name is `{}` now{}", line, now == "keep" ? "; `sabath catalogue pin` is for recipes" : ""));

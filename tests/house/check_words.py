@@ -3,7 +3,8 @@
 tests/house/words, and may only fall. Usage: check_words.py [TREE]; check_words.py --lower [TREE]: writes numbers that have
 fallen; check_words.py --self-test.
 
-Public headers, and the texts of the product that a user may see, have none of them.
+Public headers, and the texts of the product that a user may see, have none of them. Those texts, and README.md, have none
+of the words of READ either.
 """
 
 import pathlib
@@ -24,17 +25,31 @@ ADVICE = {  # word: what to say
     "somebody": "name the agent: another process, a user",
     "everybody": "name them: all users, all ranks",
 }
+READ = {  # in what users read
+    "told": "named, printed, given",
+    "room": "space, or directory",
+    "rooms": "directories",
+    "stand": "are",
+    "stands": "is",
+    "stood": "was",
+    "lack": "has no, or: is missing",
+    "lacks": "has no, or: is missing",
+    "lacking": "missing",
+    "at hand": "here, available",
+}
 TOPS = ("include", "src", "fetchers", "tests", "bench", "python")
 WORD = re.compile(r"\b(" + "|".join(word.replace(" ", r"\s+") for word in ADVICE) + r")\b", re.I)
+READ_WORD = re.compile(r"(?<![\w./-])(" + "|".join(word.replace(" ", r"\s+") for word in READ) + r")\b(?!/)", re.I)
+INCLUDE = re.compile(r"^#include.*$", re.M)
 NEXT_LINE = re.compile(r"\n\s*(//|#|\*)? *")  # of one comment: a sentence goes on there
 COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.S)
 TEXT = re.compile(r'"(?:\\.|[^"\\\n])*"')
 
 
-def found_in(text):
+def found_in(text, words=WORD):
     """(line, word) of each."""
     joined = NEXT_LINE.sub(lambda gap: " " + "\0" * (len(gap[0]) - 1), text)  # as long as before: offsets stay
-    return [(text.count("\n", 0, m.start()) + 1, " ".join(m[0].lower().split())) for m in WORD.finditer(joined.replace("\0", " "))]
+    return [(text.count("\n", 0, m.start()) + 1, " ".join(m[0].lower().split())) for m in words.finditer(joined.replace("\0", " "))]
 
 
 def texts_of(code):
@@ -64,9 +79,15 @@ class Words:
                     continue
                 text, path = file.read_text(encoding="utf-8"), file.relative_to(self.tree)
                 counts[top] += len(found_in(text))
-                none = text if top == "include" else texts_of(text) if top in ("src", "fetchers") else ""
+                none = text if top == "include" else texts_of(INCLUDE.sub("", text)) if top in ("src", "fetchers") else ""
                 self.findings += [f'{path}:{line}: "{word}": {ADVICE[word]}' for line, word in found_in(none)]
+                self.read(path, "" if top == "include" else none)
+        if (self.tree / "README.md").exists():
+            self.read("README.md", (self.tree / "README.md").read_text(encoding="utf-8"))
         return counts
+
+    def read(self, path, text):
+        self.findings += [f'{path}:{line}: "{word}": {READ[word]}' for line, word in found_in(text, READ_WORD)]
 
     def check(self):
         counts, known = self.count(), dict.fromkeys(TOPS, 0)
@@ -91,6 +112,8 @@ SAMPLES = {  # path: (text, what `words` says, what the finding must say); None:
     "include/sabath/b.h": ("// the first so\n// many files\n", "include 1", 'b.h:1: "so many"'),
     "src/a/a.cc": ('// fine\nf("used in place "\n  "of it");\n', "src 0", 'a.cc:2: "in place of": instead of'),
     "src/a/b.cc": ('f("in place", "of it", g("a\\"b"));  // a "quoted" comment\n', "", None),
+    "src/a/d.cc": ('#include "cli/told/x.h"\n// a room\nf("what it lacks",\n  ".room");\n', "", 'd.cc:3: "lacks": has no'),
+    "README.md": ("Room for a\n", "", 'README.md:1: "room": space'),
     "src/a/c.cc": ("// nobody\n", "src 0", "src: 1 words of the list, 0 before"),
     "tests/a.py": ("# so much\n# whatever\n", "tests 1", "tests: 2 words of the list, 1 before"),
     "tests/b.cc": ("// nobody\n", "# a head\ntests 1", None),

@@ -56,7 +56,7 @@ Action declare(OptionSet& set) {
 
 constexpr Verb plan_verb{
     .name = "plan",
-    .summary = "show what a fetch would move, whether it fits, and how long it takes",
+    .summary = "show what a fetch would move, if it fits, and how long it takes",
     .examples =
         "sabath plan cosmoflow                         the model and its default dataset\n"
         "sabath plan -d two --json                     one record\n"
