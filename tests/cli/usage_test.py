@@ -35,6 +35,8 @@ class Usage(Case):
         self.refused("pin", "one", says="no such command: 'pin'", hint="its name is `sabath keep one` now; `sabath catalogue pin` is for recipes")
         self.refused("unpin", says="no such command: 'unpin'", hint="its name is `sabath unkeep` now")
         self.refused("where", "one", says="no such command: 'where'", hint="its name is `sabath info --where one` now")
+        self.refused("want", "one two", "-o", "x", says="no such command: 'want'",
+                     hint="its name is `sabath export --missing 'one two' -o x` now")
         self.refused("help", "want", says="no such command: 'want'", hint="see: sabath export --missing --help")
         self.refused("help", "pin", says="no such command: 'pin'", hint="see: sabath help keep")
         self.refused("manifest", "creat", says="no such command: 'creat'", hint="did you mean create?")
