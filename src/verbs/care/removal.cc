@@ -56,6 +56,8 @@ RemovedContent remove_content(const SessionSettings& settings, Store& store, con
     throw Error(FailureKind::storage, fmt::format("{} is {}", printable(name), report.why_kept),
                 "say it again when that has ended");
   }
+  if (!report.why_kept.empty())
+    report.why_kept += fmt::format(": `{} {}` removes it under all its names", verb_text("rm"), root.prefixed());
   return {name,
           root.prefixed(),
           report.freed_bytes,
