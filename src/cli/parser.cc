@@ -7,6 +7,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
 
 #include "base/text.h"
 #include "cli/wording.h"
@@ -258,15 +260,32 @@ class Line {
     return text.erase(text.find('_'), 1);
   }
 
+  // Whether the command takes every option of the words.
+  bool takes(std::string_view command, std::span<const std::string> words) const {
+    const auto verb = std::ranges::find(verbs_, command, &Verb::name);
+    if (verb == verbs_.end()) return false;
+    OptionSet set;
+    const Action action = (*verb)->options_into(set);  // keeps the targets of `set`
+    std::vector<std::string> names{"--help"};
+    for (const OptionSet& options : {set, globals_}) {
+      for (const Option& option : options.options()) append_names(option, names);
+    }
+    return std::ranges::all_of(words, [&](const std::string& word) {
+      return !word.starts_with('-') || std::ranges::find(names, word.substr(0, word.find('='))) != names.end();
+    });
+  }
+
   // The same line with the name that the command has now.
-  static void refuse_renamed(const std::vector<std::string>& extras) {
+  void refuse_renamed(const std::vector<std::string>& extras) const {
     const std::string_view now = extras.empty() ? "" : renamed_command(extras.front());
     if (now.empty()) return;
     std::string line = fmt::format("sabath {}", now);
-    for (std::size_t i = 1; i < extras.size(); ++i) line += " " + typed_word(extras[i]);
-    throw Error(
-        FailureKind::usage, fmt::format("no such command: '{}'", extras.front()),
-        fmt::format("its name is `{}` now{}", line, now == "keep" ? "; `sabath catalogue pin` is for recipes" : ""));
+    const auto words = std::span(extras).subspan(1);
+    const bool fits = takes(now, words);
+    for (const std::string& word : words) line += fits ? " " + typed_word(word) : "";
+    throw Error(FailureKind::usage, fmt::format("no such command: '{}'", extras.front()),
+                fmt::format("its name is `{}` now{}{}", line, fits ? "" : fmt::format(": see `{} --help`", line),
+                            now == "keep" ? "; `sabath catalogue pin` is for recipes" : ""));
   }
 
   // An option that is none stands there: what else is missing is not the first thing to say.

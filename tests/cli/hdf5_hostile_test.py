@@ -153,8 +153,8 @@ class Hostile(Case):
             file.create_virtual_dataset("y", growing)
         for name, codes, words in (
             ("link.h5", (0, 0, 0), "left out link.h5:/out"),
-            ("raw.h5", (0, 12, 12), "stand in other files"),
-            ("virtual.h5", (0, 12, 12), "stand in other files"),
+            ("raw.h5", (0, 12, 12), "are in other files"),
+            ("virtual.h5", (0, 12, 12), "are in other files"),
         ):
             (self.home / "out.h5").unlink(missing_ok=True)
             error, log = self.traced(name, codes)

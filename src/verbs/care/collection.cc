@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "base/wording.h"
 #include "fields/request.h"
 #include "sabath/error.h"
@@ -91,6 +92,11 @@ CollectionRecord collect(Session& session, const CollectionRequest& request, Eve
         {keeper.user, users_text({keeper.user}), keeper.assets, keeper.bytes, keeper.unused_bytes});
   record.collected_objects = report.collected_objects;
   record.collected_bytes = report.collected_bytes;
+  if (const auto left = report.object_bytes - report.collected_bytes; policy.size_max && left > *policy.size_max) {
+    record.notes.push_back(
+        fmt::format("{} stay in the store, more than {}: the assets that stay are listed with the reason",
+                    format_bytes(left), format_bytes(*policy.size_max)));
+  }
   record.unnamed_objects = report.unnamed_objects;
   record.unnamed_bytes = report.unnamed_bytes;
   record.partials = report.partials;

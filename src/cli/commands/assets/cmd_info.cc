@@ -31,11 +31,11 @@ constexpr Verb info_verb{
     .name = "info",
     .summary = "show all that is known of an asset",
     .examples =
-        "sabath info cosmoflow            its sources, checksums, licence, path\n"
-        "sabath info ./datasets/mine.json a recipe of your own\n"
-        "sabath info --json cosmoflow     the same for a program\n"
+        "sabath info cosmoflow             its sources, checksums, licence, path\n"
+        "sabath info ./datasets/mine.json  a recipe of your own\n"
+        "sabath info --json cosmoflow      the same for a program\n"
         "sabath info --format croissant cosmoflow   for MLCommons' tools; also datacite, bibtex and more\n"
-        "sabath info --lineage NAME       how a derived asset came to be",
+        "sabath info --lineage NAME        how a derived asset came to be",
     .details = "",
     .declare = declare<info, cmd_info::print>,
     .once = true,

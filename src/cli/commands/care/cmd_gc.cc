@@ -105,10 +105,12 @@ constexpr Verb gc_verb{
         "sabath gc --undo                          take the last collection back",
     .details =
         "Kept assets (`sabath keep`), and those that a fetch, a stage or a run uses, never go; nor does the last copy "
-        "of what no source can restore (a local copy, a file:// source), but with --force-local. What goes is moved to "
-        "the store's trash and deleted by a later gc, when the window is over, unless --undo took it back. Of a shared "
-        "store a member's gc lets his own views go, and root's those of all, if no member has used the asset for 30 "
-        "days (--older-than). It is safe to run beside everything else.",
+        "of what no source can restore (a local copy, a file:// source), unless --force-local is given. Collected "
+        "assets go to the store's trash: `sabath gc --undo` takes them back, and a gc after --window deletes them; "
+        "only "
+        "then their space is free (--now frees it at once). In a shared store your gc removes your own views, and "
+        "root's gc those of all members, of assets that no member has used for 30 days (--older-than). It is safe to "
+        "run beside everything else.",
     .keeps_state = true,
     .declare = cmd_gc::declare,
 };

@@ -40,9 +40,10 @@ void tell(const Context& context, const VerifiedAsset& asset) {
     result = fmt::format("{}, {} missing", counted(chunks, "bad chunk"), counted(asset.missing, "file"));
     if (asset.repaired.empty())
       context.say(
-          fmt::format("hint: bad content was put aside; sabath verify --repair, or sabath fetch {}, gets the "
-                      "missing files again",
-                      name.empty() ? "NAME" : name));
+          fmt::format("hint: {0}`sabath verify --repair{1}` fetches what a source has; of the rest "
+                      "`sabath path {2}` says how it comes back",
+                      chunks > 0 ? "bad content was put aside; " : "", name.empty() ? "" : " " + shell_word(name),
+                      name.empty() ? "NAME" : shell_word(name)));
   }
   if (asset.remembered > 0)
     result += fmt::format("; {} read lately, and not again", counted(asset.remembered, "file was", "files were"));
