@@ -25,6 +25,7 @@ struct FieldType {
   bool is_list = false;
   bool repeats = false;         // the option of an object of names: each time another member
   std::string_view words = {};  // "dataset|model|workflow": of an enumeration
+  bool may_lack = false;        // there may be no value, which is written as null
 };
 
 struct Field {

@@ -30,10 +30,11 @@ struct TypeOf<std::vector<T>> {  // a request may have a list of texts, paths or
   static constexpr const FieldType& one = type_of<T>;
   static std::vector<T>& list(void* at) { return *static_cast<std::vector<T>*>(at); }
   static void read(const Field& field, JsonObject& request, void* at) {
-    if constexpr (std::is_constructible_v<T, std::string>) {
+    if constexpr (IsDescribed<T>) {  // first: a struct of texts may be made of one text, too
+      if constexpr (std::is_default_constructible_v<T>)
+        read_objects(field, request, at, [](void* all) -> void* { return &list(all).emplace_back(); });
+    } else if constexpr (std::is_constructible_v<T, std::string>) {
       for (std::string& text : read_texts(field, request)) list(at).emplace_back(std::move(text));
-    } else if constexpr (IsDescribed<T> && std::is_default_constructible_v<T>) {
-      read_objects(field, request, at, [](void* all) -> void* { return &list(all).emplace_back(); });
     }
   }
   static void parse(const Field& field, const std::string& option, const std::string& text, void* at) {
@@ -96,8 +97,12 @@ struct TypeOf<const T*> {
   static void write(const Field& field, const void* at, Json& into) {
     if (const T* const value = *static_cast<const T* const*>(at); value != nullptr) one.write(field, value, into);
   }
-  static constexpr FieldType type{
-      .name = one.name, .fields = one.fields, .write = write, .is_list = one.is_list, .words = one.words};
+  static constexpr FieldType type{.name = one.name,
+                                  .fields = one.fields,
+                                  .write = write,
+                                  .is_list = one.is_list,
+                                  .words = one.words,
+                                  .may_lack = true};
 };
 
 }  // namespace sabath

@@ -27,6 +27,12 @@ T& value_at(void* at) {
   return *static_cast<T*>(at);
 }
 
+// "$UNSET" is a mistake, and not the default.
+void refuse_empty(const std::string& option, const std::string& text) {
+  if (text.empty())
+    throw Error(FailureKind::usage, fmt::format("{} is empty", option), "give a value, or leave it out");
+}
+
 std::optional<std::string> read_text(const Field& field, JsonObject& request) {
   if (field.required) return request.text(field.key);
   return request.try_text(field.key);
@@ -42,6 +48,7 @@ void TypeOf<std::string>::read(const Field& field, JsonObject& request, void* at
 }
 
 void TypeOf<std::string>::parse(const Field& field, const std::string& option, const std::string& text, void* at) {
+  refuse_empty(option, text);
   if (!field.all_words().empty()) check_word_of(field, text, option);
   value_at<std::string>(at) = text;
 }
@@ -55,7 +62,8 @@ void TypeOf<std::filesystem::path>::read(const Field& field, JsonObject& request
   if (auto text = read_text(field, request)) value_at<std::filesystem::path>(at) = std::move(*text);
 }
 
-void TypeOf<std::filesystem::path>::parse(const Field&, const std::string&, const std::string& text, void* at) {
+void TypeOf<std::filesystem::path>::parse(const Field&, const std::string& option, const std::string& text, void* at) {
+  refuse_empty(option, text);
   value_at<std::filesystem::path>(at) = text;
 }
 

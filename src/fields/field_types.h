@@ -143,7 +143,8 @@ struct TypeOf<std::optional<T>> {
                                   .parse = one.parse == nullptr ? nullptr : parse,
                                   .write = write,
                                   .is_list = one.is_list,
-                                  .words = one.words};
+                                  .words = one.words,
+                                  .may_lack = true};
 };
 
 }  // namespace sabath

@@ -50,7 +50,8 @@ Json description_of(const Field& field) {
   if (!field.all_words().empty()) one["words"] = field.all_words();
   if (!field.argument.empty()) one["argument"] = field.argument;
   if (field.required) one["required"] = true;
-  if (field.null_if_empty) one["null"] = true;
+  if (field.null_if_empty || (field.type->may_lack && !field.absent_if_empty)) one["null"] = true;
+  if (field.any_number) one["type"] = "number or text";
   if (field.absent_if_empty || field.only_if != nullptr) one["absent"] = true;
   if (field.type->fields != nullptr) one["fields"] = description_of(field.type->fields());
   return one;
@@ -74,6 +75,7 @@ Json description_of(Fields fields, const void* request) {
   for (std::size_t i = 0; i < fields.size(); ++i) {
     Json value;
     fields[i].write(request, value);
+    all[i].erase("null");  // a key that is left out says the same
     if (says(value)) all[i]["default"] = std::move(value);
   }
   return all;

@@ -283,6 +283,9 @@ FetchRecord Session::State::fetch(const FetchRequest& request, EventSink& events
   };
   const Catalogue known = catalogue();
   for (const auto& recipe : recipes) {
+    if (!request.selection.empty() && recipe.fragments.empty() && !is_code(recipe.kind))
+      events.on(event::Warning{
+          fmt::format("{} is one piece, of which nothing can be chosen: all of it is meant", printable(recipe.name))});
     record.assets.push_back(fetch_asset(context, recipe, asset));
     // A fetch that found all in place writes nothing: it works on a read-only store, and costs no inode.
     AssetRecord& done = record.assets.back();

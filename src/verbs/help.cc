@@ -1,8 +1,12 @@
 // `help`: what the library takes and gives, for callers that make their own functions of it.
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "sabath/error.h"
+#include "sabath/path.h"
 #include "verbs/verb.h"
 
 namespace sabath {
@@ -22,6 +26,9 @@ HelpRecord described_verbs(const std::string& name) {
   for (const LibraryVerb& verb : library_verbs()) {
     if (name.empty() || name == verb.name) record.verbs.push_back(description_of(verb));
   }
+  if (record.verbs.empty())
+    throw Error(FailureKind::usage, fmt::format("no verb is called '{}'", printable(name)),
+                "without a name all are described");
   return record;
 }
 

@@ -164,7 +164,7 @@ class Collect(Case):
     def test_bad_arguments(self):
         self.fetch("one")
         for arguments in (("--older-than", "soon"), ("--older-than", "-1d"), ("--max-size", "x"), ("--low", "1G"),
-                          ("--max-size", "1G", "--low", "2G"), ("--grace", "9999999999w"), ("--undo", "extra")):  # fmt: skip
+                          ("--max-size", "1G", "--low", "2G"), ("--grace", "9999999999w"), ("--undo", "extra"), ("--undo", "--dry-run")):  # fmt: skip
             self.expect(self.sabath.run("gc", *arguments), 2)
         self.sabath.environment["SABATH_CACHE"] = str(self.home / "nosuch")
         self.expect(self.sabath.run("gc"), 9)

@@ -34,6 +34,7 @@ class Usage(Case):
         self.refused("fecth", "one", says="no such command: 'fecth'", hint="did you mean fetch?")
         self.refused("pin", "one", says="no such command: 'pin'", hint="its name is `sabath keep one` now; `sabath catalogue pin` is for recipes")
         self.refused("unpin", says="no such command: 'unpin'", hint="its name is `sabath unkeep` now")
+        self.refused("fetch", "one", "--manifest", "", says="--manifest is empty", hint="give a value, or leave it out")
         self.refused("want", "-d", "x", says="no such command: 'want'",
                      hint="its name is `sabath export --missing` now: see `sabath export --missing --help`")
         self.refused("where", "one", says="no such command: 'where'", hint="its name is `sabath info --where one` now")

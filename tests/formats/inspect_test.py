@@ -297,7 +297,7 @@ class Inspect(Case):
         self.assertEqual([(a["name"], a["type"], a["shape"], a["bytes"]) for a in record["arrays"]], [("w", "BF16", [2, 3], 12)])
         for head, data, code, said in (
             ({"w": one}, bytes(11), 7, "promises 12"),
-            ({"w": one}, bytes(13), 12, "behind the last tensor"),
+            ({"w": one}, bytes(13), 12, "follow the last tensor"),
             ({"w": {**one, "data_offsets": [1, 13]}}, bytes(13), 12, "begins at byte 1"),
             ({"w": {**one, "shape": [2, 4]}}, bytes(12), 12, "takes 128 bits"),
             ({"w": {**one, "shape": [1 << 62, 1 << 62]}}, bytes(12), 12, "absurdly"),

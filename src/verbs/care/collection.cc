@@ -238,8 +238,16 @@ std::string to_json(const CollectionRecord& record) { return record_text(record)
 
 std::string to_json(const UndoRecord& record) { return record_text(record); }
 
+void check_undo(const CollectionCall& call) {
+  const bool spans = call.older_than || call.grace || call.partial_grace || call.idle_max || call.undo_window;
+  if (!call.undo || !(spans || call.size_max || call.size_low || call.now || call.force_local || call.dry_run)) return;
+  throw Error(FailureKind::usage, fmt::format("{} goes alone: it takes the last collection back", option_text("undo")),
+              "leave out the rest");
+}
+
 static Json call_gc(Session& session, JsonObject& object, EventSink& events, std::stop_token stop) {
   const auto request = request_in<CollectionCall>(object);
+  check_undo(request);
   if (request.undo) return record_json(undo_collection(session, {}, events, std::move(stop)));
   return record_json(collect(session, request, events, std::move(stop)));
 }

@@ -6,7 +6,10 @@
 namespace sabath {
 
 struct CollectionCall : CollectionRequest {
-  bool undo = false;  // nothing of the rest counts
+  bool undo = false;  // alone
 };
+
+// Throws Error{usage} where a collection is described beside the undoing.
+void check_undo(const CollectionCall& call);
 
 }  // namespace sabath

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <span>
 
 #include "base/clock.h"
@@ -44,8 +45,12 @@ std::string integer_text(const Pair& pair) {
 std::string line_of(const std::vector<std::string>& texts) {
   double time = unix_seconds();
   std::string place, values;
+  std::set<std::string> names;
   for (const std::string& text : texts) {
     const Pair pair = parse_pair(text);
+    if (!names.insert(pair.name).second)
+      throw Error(FailureKind::usage, fmt::format("{} is given twice", printable(pair.name)),
+                  "a line has each name once");
     if (pair.name == "epoch") {
       place += fmt::format(",\"epoch\":{}", number_json(pair.value));
     } else if (pair.name == "step" || pair.name == "rank") {

@@ -9,6 +9,26 @@
 
 namespace sabath {
 
+struct Sticker {  // may be made of one text, and is no text
+  std::string text;
+};
+
+template <>
+struct Described<Sticker> {
+  using Of = Sticker;
+  static constexpr Field table[] = {SABATH_FIELD(text, .required = true)};
+};
+
+struct Sheet {
+  std::vector<Sticker> stickers;
+};
+
+template <>
+struct Described<Sheet> {
+  using Of = Sheet;
+  static constexpr Field table[] = {SABATH_FIELD(stickers)};
+};
+
 struct Jar {
   std::string label;
   std::vector<double> levels;
@@ -104,6 +124,23 @@ TEST(FieldForms, RequestsAndOptions) {
   jar.sealed = true;
   set(jar, "open", "");
   EXPECT_FALSE(jar.sealed);
+}
+
+TEST(FieldForms, AListOfObjectsIsNoListOfTexts) {
+  const auto sheet_in = [](std::string_view text) {
+    const JsonValue value = parse_json(text, "request", {}, FailureKind::usage);
+    JsonObject object(value, "request", "a request", FailureKind::usage);
+    return request_in<Sheet>(object);
+  };
+  const Sheet sheet = sheet_in(R"({"stickers": [{"text": "a"}, {"text": "b"}]})");
+  ASSERT_EQ(sheet.stickers.size(), 2U);
+  EXPECT_EQ(sheet.stickers[1].text, "b");
+  EXPECT_THROW(static_cast<void>(sheet_in(R"({"stickers": ["a"]})")), Error);
+}
+
+TEST(FieldForms, AnOptionWithoutItsValueIsNotTheDefault) {
+  Jar jar;
+  EXPECT_THROW(set(jar, "label", ""), Error);
 }
 
 }  // namespace

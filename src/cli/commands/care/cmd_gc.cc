@@ -73,6 +73,7 @@ int undo(Context& context, Session& session) {
 }
 
 int run(Context& context, const CollectionCall& request) {
+  check_undo(request);
   Session session(context.configuration.session);
   if (request.undo) return undo(context, session);
   NoEvents unheard;
