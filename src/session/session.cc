@@ -89,6 +89,15 @@ void check_part(const FetchRequest& request) {
       "leave out the ones or the others");
 }
 
+// A dataset without fragments has nothing to choose from. A model that brings its dataset is meant as a whole.
+void say_what_is_whole(const std::vector<Recipe>& recipes, EventSink& events) {
+  for (const Recipe& recipe : recipes) {
+    if (!recipe.fragments.empty() || is_code(recipe.kind)) continue;
+    events.on(event::Warning{
+        fmt::format("{} is one piece, of which nothing can be chosen: all of it is meant", printable(recipe.name))});
+  }
+}
+
 void check_name(const FetchRequest& request) {
   if (request.name.empty()) return;
   const auto urls =
@@ -282,10 +291,8 @@ FetchRecord Session::State::fetch(const FetchRequest& request, EventSink& events
       .team = team,
   };
   const Catalogue known = catalogue();
+  if (!request.selection.empty()) say_what_is_whole(recipes, events);
   for (const auto& recipe : recipes) {
-    if (!request.selection.empty() && recipe.fragments.empty() && !is_code(recipe.kind))
-      events.on(event::Warning{
-          fmt::format("{} is one piece, of which nothing can be chosen: all of it is meant", printable(recipe.name))});
     record.assets.push_back(fetch_asset(context, recipe, asset));
     // A fetch that found all in place writes nothing: it works on a read-only store, and costs no inode.
     AssetRecord& done = record.assets.back();
