@@ -92,9 +92,9 @@ void check_part(const FetchRequest& request) {
 // A dataset without fragments has nothing to choose from. A model that brings its dataset is meant as a whole.
 void say_what_is_whole(const std::vector<Recipe>& recipes, EventSink& events) {
   for (const Recipe& recipe : recipes) {
-    if (!recipe.fragments.empty() || is_code(recipe.kind)) continue;
-    events.on(event::Warning{
-        fmt::format("{} is one piece, of which nothing can be chosen: all of it is meant", printable(recipe.name))});
+    if (recipe.fragments.empty() && !is_code(recipe.kind))
+      events.on(
+          event::Warning{printable(recipe.name) + " is one piece, nothing of it can be chosen: it is meant whole"});
   }
 }
 
