@@ -42,6 +42,8 @@ class AssetFetch {
   }
 
   void run() {
+    if (selection_.empty() && !request_.selection.empty() && !is_code(recipe_.kind))
+      context_.events.on(event::Warning{fmt::format("{} is fetched whole: it has no parts to choose", recipe_.name)});
     const std::optional<Manifest> pinned = is_pinned(recipe_, request_) ? pinned_manifest() : std::nullopt;
     const KnownTree known = know(pinned);
     const auto result = selection_.empty() ? whole(known) : part(known, pinned ? &*pinned : nullptr);

@@ -89,15 +89,6 @@ void check_part(const FetchRequest& request) {
       "leave out the ones or the others");
 }
 
-// A dataset without fragments has nothing to choose from. A model that brings its dataset is meant as a whole.
-void say_what_is_whole(const std::vector<Recipe>& recipes, EventSink& events) {
-  for (const Recipe& recipe : recipes) {
-    if (recipe.fragments.empty() && !is_code(recipe.kind))
-      events.on(
-          event::Warning{printable(recipe.name) + " is one piece, nothing of it can be chosen: it is meant whole"});
-  }
-}
-
 void check_name(const FetchRequest& request) {
   if (request.name.empty()) return;
   const auto urls =
@@ -291,7 +282,6 @@ FetchRecord Session::State::fetch(const FetchRequest& request, EventSink& events
       .team = team,
   };
   const Catalogue known = catalogue();
-  if (!request.selection.empty()) say_what_is_whole(recipes, events);
   for (const auto& recipe : recipes) {
     record.assets.push_back(fetch_asset(context, recipe, asset));
     // A fetch that found all in place writes nothing: it works on a read-only store, and costs no inode.

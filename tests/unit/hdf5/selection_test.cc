@@ -56,7 +56,7 @@ TEST(Selection, IsRefusedWithItsPlace) {
            {"a[99999999999999999999]", "too large"},
            {"a[1.5]", "']' is expected"},
            {"a]b", "']' without '['"},
-           {"a\\b", "a backslash stands"},
+           {"a\\b", "a backslash is allowed"},
            {"../a", "mean nothing"},
            {"a/./b", "mean nothing"},
            {std::string("a\0b", 3), "no NUL"},
