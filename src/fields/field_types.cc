@@ -27,9 +27,9 @@ T& value_at(void* at) {
   return *static_cast<T*>(at);
 }
 
-// "$UNSET" is a mistake, and not the default.
-void refuse_empty(const std::string& option, const std::string& text) {
-  if (text.empty())
+// "$UNSET" is a mistake, and not the default; but a program may be given an empty argument.
+void refuse_empty(const Field& field, const std::string& option, const std::string& text) {
+  if (text.empty() && !field.argument.starts_with("--"))
     throw Error(FailureKind::usage, fmt::format("{} is empty", option), "give a value, or leave it out");
 }
 
@@ -48,7 +48,7 @@ void TypeOf<std::string>::read(const Field& field, JsonObject& request, void* at
 }
 
 void TypeOf<std::string>::parse(const Field& field, const std::string& option, const std::string& text, void* at) {
-  refuse_empty(option, text);
+  refuse_empty(field, option, text);
   if (!field.all_words().empty()) check_word_of(field, text, option);
   value_at<std::string>(at) = text;
 }
@@ -62,8 +62,9 @@ void TypeOf<std::filesystem::path>::read(const Field& field, JsonObject& request
   if (auto text = read_text(field, request)) value_at<std::filesystem::path>(at) = std::move(*text);
 }
 
-void TypeOf<std::filesystem::path>::parse(const Field&, const std::string& option, const std::string& text, void* at) {
-  refuse_empty(option, text);
+void TypeOf<std::filesystem::path>::parse(const Field& field, const std::string& option, const std::string& text,
+                                          void* at) {
+  refuse_empty(field, option, text);
   value_at<std::filesystem::path>(at) = text;
 }
 

@@ -147,14 +147,14 @@ class Stop(Runs):
             except OSError:  # the last who had the terminal has closed it
                 break
             shown += part
-            if not sent and b"epoch 1/9" in shown and "waiting" in self.output():
+            if not sent and b"ETA" in shown and "waiting" in self.output():
                 os.write(main_end, b"\x03")
                 sent = True
         os.close(main_end)
         self.assertEqual(process.wait(timeout=300), 130)
         text = shown.decode()
         self.assertIn("\r\x1b[K", text)
-        self.assertIn("ETA", text)
+        self.assertIn("epoch 1/9", text)
         self.assertEqual(self.record()["state"], "interrupted")
         self.expect_nothing_left()
 
