@@ -263,9 +263,8 @@ class Line {
   // Whether the command takes every option of the words.
   bool takes(std::string_view command, std::span<const std::string> words) const {
     const auto verb = std::ranges::find(verbs_, command, &Verb::name);
-    if (verb == verbs_.end()) return false;
     OptionSet set;
-    const Action action = (*verb)->options_into(set);  // keeps the targets of `set`
+    const Action action = verb == verbs_.end() ? Action() : (*verb)->options_into(set);  // keeps the targets of `set`
     std::vector<std::string> names{"--help"};
     for (const OptionSet& options : {set, globals_}) {
       for (const Option& option : options.options()) append_names(option, names);
