@@ -6,7 +6,7 @@
 
 // One line a verb, in the order of their names.
 // clang-format off
-#define SABATH_VERBS(verb, described) \
+#define SABATH_VERBS(described) \
   described(adopt_call) \
   described(apply_call) \
   described(catalogue_edit_call) \
@@ -72,17 +72,13 @@
 
 namespace sabath {
 
-#define SABATH_DECLARE(name, call) Json call(Session&, JsonObject&, EventSink&, std::stop_token);
-#define SABATH_DECLARE_DESCRIBED(call) extern const LibraryVerb call;
-SABATH_VERBS(SABATH_DECLARE, SABATH_DECLARE_DESCRIBED)
-#undef SABATH_DECLARE_DESCRIBED
+#define SABATH_DECLARE(call) extern const LibraryVerb call;
+SABATH_VERBS(SABATH_DECLARE)
 #undef SABATH_DECLARE
 
 std::span<const LibraryVerb> library_verbs() {
-#define SABATH_ENTRY(name, call) LibraryVerb{name, call},
-#define SABATH_ENTRY_DESCRIBED(call) call,
-  static const LibraryVerb all[] = {SABATH_VERBS(SABATH_ENTRY, SABATH_ENTRY_DESCRIBED)};
-#undef SABATH_ENTRY_DESCRIBED
+#define SABATH_ENTRY(call) call,
+  static const LibraryVerb all[] = {SABATH_VERBS(SABATH_ENTRY)};
 #undef SABATH_ENTRY
   return all;
 }

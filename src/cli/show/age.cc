@@ -6,8 +6,6 @@
 #include <array>
 #include <ctime>
 
-#include "fields/request.h"
-
 namespace sabath::cli {
 namespace {
 
@@ -18,10 +16,6 @@ struct Unit {
 constexpr std::array<Unit, 4> units{{{86'400, "day"}, {3600, "hour"}, {60, "minute"}, {1, "second"}}};
 
 }  // namespace
-
-std::optional<std::chrono::seconds> parse_age(const std::optional<std::string>& text, const std::string& what) {
-  return text ? std::optional(parse_span(*text, what)) : std::nullopt;
-}
 
 std::string format_span(std::chrono::seconds span) {
   for (const Unit& unit : units)

@@ -3,14 +3,9 @@
 
 #include <chrono>
 #include <cstdint>
-#include <optional>
 #include <string>
 
 namespace sabath::cli {
-
-// nullopt if there is no text; `what` is for messages.
-[[nodiscard]] std::optional<std::chrono::seconds> parse_age(const std::optional<std::string>& text,
-                                                            const std::string& what);
 
 [[nodiscard]] std::string format_span(std::chrono::seconds span);  // in its largest whole unit: "30d", "12h"
 

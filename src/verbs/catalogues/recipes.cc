@@ -287,8 +287,6 @@ struct Described<RemovedRecipeRecord> {
   };
 };
 
-Json json_of(const Tombstone& stone) { return element_json(stone); }
-
 std::string to_json(const RecipeRecord& record) { return record_text(record); }
 std::string to_json(const RemovedRecipeRecord& record) { return record_text(record); }
 
