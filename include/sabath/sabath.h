@@ -1,9 +1,9 @@
 /* SABATH for every language: a C interface over JSON and bytes, in libsabath.so.
  *
  * A session is opened with settings, and verbs are called by their names with a request and give a record, both as JSON
- * text in UTF-8: docs/requests-and-records.md lists them. Any thread may call any function with any session; several calls of one
- * session go on side by side. Nothing is thrown, printed or read from standard input, and signals, umask, locale and
- * working directory stay the caller's.
+ * text in UTF-8: docs/requests-and-records.md lists them. Any thread may call any function with any session; several
+ * calls of one session go on side by side. Nothing is thrown, printed or read from standard input, and signals, umask,
+ * locale and working directory stay the caller's.
  *
  * A function that fails returns NULL or -1, and if `error` is not NULL puts text there that says why:
  *   {"schema": 1, "error": {"kind": "offline", "message": "...", "hint": "..." or null}, "exit": 9}
