@@ -3,6 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "sabath/fetch.h"
 #include "sabath/session.h"
 
 namespace sabath {

@@ -25,7 +25,6 @@ ROOMS = {
     "mpi": {"mpi/plugin"},
     "base/sha256": set(),
     "base": {"base/sha256"},
-    "base/machine": {"base"},
     "cli/frame": set(),
     "cli/show": {"cli/frame"},
     "cli": {"cli/frame", "cli/show"},

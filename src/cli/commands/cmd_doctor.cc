@@ -5,7 +5,7 @@
 #include "cli/frame/presentation.h"
 #include "cli/ranks.h"
 #include "cli/verbs.h"
-#include "run/machine.h"
+#include "machine/machine.h"
 #include "sabath/doctor.h"
 #include "sabath/path.h"
 #include "verbs/records.h"

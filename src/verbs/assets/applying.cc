@@ -7,11 +7,12 @@
 #include "base/derivation.h"
 #include "base/wording.h"
 #include "fields/request.h"
+#include "holdings/holding.h"
+#include "holdings/lineage.h"
 #include "recipe/supporting.h"
 #include "sabath/apply.h"
 #include "sabath/error.h"
-#include "session/holding.h"
-#include "session/lineage.h"
+#include "session/caller_of.h"
 #include "verbs/records.h"
 
 namespace sabath {
@@ -73,7 +74,7 @@ SupportingRecord supporting(Session& session, const SupportingRequest& request, 
 }
 
 ApplyRecord apply(Session& session, const ApplyRequest& request, EventSink& events, std::stop_token stop) {
-  return derive(session, request, events, std::move(stop));
+  return derive(caller_of(session), request, events, std::move(stop));
 }
 
 Json json_of(const SupportingRecord& record) {

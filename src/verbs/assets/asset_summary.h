@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "base/json_reader.h"
+#include "holdings/holding.h"
 #include "sabath/catalogue.h"
-#include "session/holding.h"
 
 namespace sabath {
 

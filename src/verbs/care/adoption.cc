@@ -6,12 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include "fields/request.h"
+#include "holdings/registration.h"
 #include "hub/adopted_cache.h"
 #include "hub/revision.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "session/harvest.h"
-#include "session/registration.h"
 #include "store/adopt_tree.h"
 #include "verbs/assets/assets.h"
 #include "verbs/records.h"

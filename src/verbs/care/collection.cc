@@ -7,9 +7,9 @@
 
 #include "base/wording.h"
 #include "fields/request.h"
+#include "holdings/stores.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
-#include "session/stores.h"
 #include "store/collect/collect.h"
 #include "store/disk/owners.h"
 #include "store/pins.h"

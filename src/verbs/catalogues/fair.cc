@@ -13,8 +13,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "holdings/holding.h"
 #include "sabath/catalogue.h"
-#include "session/holding.h"
 #include "verbs/catalogues/catalogue_records.h"
 #include "verbs/records.h"
 

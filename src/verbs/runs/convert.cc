@@ -5,6 +5,7 @@
 
 #include "convert/convert.h"
 #include "fields/request.h"
+#include "session/caller_of.h"
 #include "verbs/records.h"
 
 namespace sabath {
@@ -52,12 +53,12 @@ Json json_of(const ConvertedModel& model) {
 }  // namespace
 
 ConvertRecord convert(Session& session, const ConvertRequest& request, EventSink& events, std::stop_token stop) {
-  return make_conversion(session, request, events, stop);
+  return make_conversion(caller_of(session), request, events, stop);
 }
 
 ConversionCheckRecord check_conversion(Session& session, const ConversionCheckRequest& request, EventSink&,
                                        std::stop_token stop) {
-  return look_at_conversion(session, request, stop);
+  return look_at_conversion(session.settings(), request, stop);
 }
 
 Json json_of(const ConvertRecord& record) {

@@ -4,6 +4,8 @@
 #include "cli/told/asset_table.h"
 #include "cli/verbs.h"
 #include "sabath/path.h"
+#include "sabath/session.h"
+#include "sabath/session_settings.h"
 
 namespace sabath::cli {
 namespace {
