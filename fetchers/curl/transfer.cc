@@ -12,8 +12,8 @@
 #include <string>
 #include <utility>
 
+#include "base/certificates.h"
 #include "base/file.h"
-#include "base/machine/certificates.h"
 #include "base/reach.h"
 #include "base/text.h"
 #include "curl/proxy.h"

@@ -8,9 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "sabath/session.h"
+#include "sabath/error.h"
+#include "sabath/event.h"
 
 namespace sabath {
+
+class Session;
 
 struct AdoptionRequest {
   std::filesystem::path directory = {};  // its files stay where they are

@@ -16,10 +16,13 @@
 #include <vector>
 
 #include "sabath/environment.h"
-#include "sabath/session.h"
+#include "sabath/error.h"
+#include "sabath/event.h"
 #include "sabath/supporting.h"
 
 namespace sabath {
+
+class Session;
 
 struct SupportingRequest {
   std::string name;  // of an asset; empty: the built-in scripts alone

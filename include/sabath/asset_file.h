@@ -12,9 +12,10 @@
 #include <vector>
 
 #include "sabath/digest.h"
-#include "sabath/session.h"
 
 namespace sabath {
+
+class Session;
 
 // Bytes of the disk that are the file's as they are: for mmap.
 struct FilePlace {

@@ -9,9 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "sabath/session.h"
+#include "sabath/event.h"
 
 namespace sabath {
+
+class Session;
 
 struct ExportRequest {
   std::vector<std::string> names = {};   // assets, or roots as "sha256:<hex>"; none: what the want-list names

@@ -12,11 +12,13 @@
 
 #include "sabath/catalogues.h"
 #include "sabath/environment.h"
+#include "sabath/event.h"
 #include "sabath/harvested.h"
 #include "sabath/recipe.h"
-#include "sabath/session.h"
 
 namespace sabath {
+
+class Session;
 
 struct AssetSummary {
   std::string name;

@@ -10,10 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "sabath/event.h"
 #include "sabath/recipe.h"
-#include "sabath/session.h"
 
 namespace sabath {
+
+class Session;
 
 // What remains of a removed recipe.
 struct Tombstone {

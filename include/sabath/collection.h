@@ -10,9 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "sabath/session.h"
+#include "sabath/event.h"
 
 namespace sabath {
+
+class Session;
 
 struct CollectionRequest {
   // When objects, and what is kept besides, take more bytes than `size_max`, the least recently used assets go until

@@ -10,9 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "sabath/session.h"
+#include "sabath/event.h"
 
 namespace sabath {
+
+class Session;
 
 struct CompareRequest {
   std::filesystem::path a, b;

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "sabath/environment.h"
-#include "sabath/session.h"
+#include "sabath/session_settings.h"
 
 namespace sabath {
 

@@ -16,9 +16,11 @@
 
 #include "sabath/digest.h"
 #include "sabath/environment.h"
-#include "sabath/session.h"
+#include "sabath/event.h"
 
 namespace sabath {
+
+class Session;
 
 inline constexpr int unjudged_exit = 13;  // of a conversion that cannot be judged
 

@@ -10,9 +10,11 @@
 
 #include "sabath/environment.h"
 #include "sabath/error.h"
-#include "sabath/session.h"
+#include "sabath/event.h"
 
 namespace sabath {
+
+class Session;
 
 struct DoctorRequest {
   Environment environment;  // of the process: proxies, launchers and the home are looked at

@@ -6,10 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "sabath/event.h"
 #include "sabath/recipe.h"
-#include "sabath/session.h"
 
 namespace sabath {
+
+class Session;
 
 // The FAIR principles (Wilkinson et al. 2016), as far as they can be seen in a recipe.
 struct FairPrinciple {

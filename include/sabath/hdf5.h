@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "sabath/digest.h"
-#include "sabath/session.h"
+#include "sabath/event.h"
 
 namespace sabath {
+
+class Session;
 
 struct Hdf5Attribute {
   std::string name, type;

@@ -13,9 +13,11 @@
 
 #include "sabath/digest.h"
 #include "sabath/environment.h"
-#include "sabath/session.h"
+#include "sabath/event.h"
 
 namespace sabath {
+
+class Session;
 
 struct InferRequest {
   // In the order in which data pass them: an .onnx file, an asset with one .onnx file, or ASSET:PATH.

@@ -6,9 +6,11 @@
 #include <stop_token>
 #include <string>
 
-#include "sabath/session.h"
+#include "sabath/event.h"
 
 namespace sabath {
+
+class Session;
 
 struct InitRequest {
   bool shared = false;               // for all members of its group

@@ -12,9 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "sabath/session.h"
+#include "sabath/event.h"
 
 namespace sabath {
+
+class Session;
 
 struct FileArray {
   std::string name;  // in an archive or a safetensors file; else empty

@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "sabath/session.h"
+#include "sabath/event.h"
 
 namespace sabath {
+
+class Session;
 
 struct KeepRequest {
   std::vector<std::string> names = {};  // assets of the store, or roots as "sha256:<hex>"; none: what is kept is listed

@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "sabath/session.h"
+#include "sabath/event.h"
 
 namespace sabath {
+
+class Session;
 
 struct LogRequest {
   std::vector<std::string> values;  // "loss=0.12"; epoch, step, rank and time (s since 1970) say where

@@ -14,10 +14,12 @@
 #include <vector>
 
 #include "sabath/digest.h"
-#include "sabath/session.h"
+#include "sabath/event.h"
 #include "sabath/supporting.h"
 
 namespace sabath {
+
+class Session;
 
 inline constexpr unsigned hashing_threads_max = 1024;
 

@@ -10,10 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "sabath/event.h"
 #include "sabath/metric.h"
-#include "sabath/session.h"
 
 namespace sabath {
+
+class Session;
 
 struct MetricsRequest {
   std::filesystem::path path;

@@ -9,9 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "sabath/session.h"
+#include "sabath/event.h"
 
 namespace sabath {
+
+class Session;
 
 struct PinRecipeRequest {
   std::string name;

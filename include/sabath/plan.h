@@ -8,8 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "sabath/asset_kind.h"
 #include "sabath/error.h"
-#include "sabath/session.h"
+#include "sabath/fetch.h"
 
 namespace sabath {
 

@@ -10,9 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "sabath/session.h"
+#include "sabath/event.h"
 
 namespace sabath {
+
+class Session;
 
 struct RemovalRequest {
   std::vector<std::string> names = {};  // assets, or roots as "sha256:<hex>"

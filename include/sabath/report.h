@@ -15,9 +15,11 @@
 #include <utility>
 #include <vector>
 
-#include "sabath/session.h"
+#include "sabath/event.h"
 
 namespace sabath {
+
+class Session;
 
 struct ReportRequest {
   // Directories of runs or sweeps, logs, CSV or JSON-lines files; of the format "latency" assets that have a

@@ -21,9 +21,11 @@
 #include <vector>
 
 #include "sabath/environment.h"
-#include "sabath/session.h"
+#include "sabath/event.h"
 
 namespace sabath {
+
+class Session;
 
 struct RunRequest {
   std::string model;                    // a model or workflow

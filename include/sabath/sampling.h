@@ -8,9 +8,11 @@
 #include <stop_token>
 #include <string>
 
-#include "sabath/session.h"
+#include "sabath/event.h"
 
 namespace sabath {
+
+class Session;
 
 struct SampleRequest {
   std::filesystem::path directory;  // made; the lines are added to its file NODE.jsonl

@@ -6,10 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "sabath/event.h"
 #include "sabath/fetcher.h"
-#include "sabath/session.h"
 
 namespace sabath {
+
+class Session;
 
 struct FetchersRequest {};
 

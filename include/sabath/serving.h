@@ -13,9 +13,12 @@
 #include <string_view>
 #include <vector>
 
-#include "sabath/session.h"
+#include "sabath/error.h"
+#include "sabath/event.h"
 
 namespace sabath {
+
+class Session;
 
 struct Serving {
   std::string url;  // as recipes name it: sabath://HOST:PORT

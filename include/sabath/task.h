@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sabath/convert.h"
+#include "sabath/event.h"
 #include "sabath/infer.h"
 
 namespace sabath {

@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "sabath/event.h"
 #include "sabath/run.h"
-#include "sabath/session.h"
 
 namespace sabath {
+
+class Session;
 
 struct TrustedCode {
   std::string id;                            // 64 hexadecimal digits

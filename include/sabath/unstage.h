@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "sabath/session.h"
+#include "sabath/event.h"
 
 namespace sabath {
+
+class Session;
 
 struct UnstageRequest {
   std::vector<std::string> names = {};  // datasets, as they are named in the directories

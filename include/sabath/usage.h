@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "sabath/session.h"
+#include "sabath/event.h"
 
 namespace sabath {
+
+class Session;
 
 struct UsageRequest {
   std::vector<std::string> names = {};  // assets: the room of each, besides that of the whole

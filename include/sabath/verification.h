@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "sabath/digest.h"
-#include "sabath/session.h"
+#include "sabath/event.h"
 
 namespace sabath {
+
+class Session;
 
 struct VerificationRequest {
   std::vector<std::string> names = {};  // assets; none: the whole store

@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "sabath/session.h"
+#include "sabath/event.h"
 
 namespace sabath {
+
+class Session;
 
 struct WantRequest {
   std::vector<std::string> names;  // assets, or roots as "sha256:<hex>"

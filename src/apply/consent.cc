@@ -7,6 +7,7 @@
 #include "harness/consent.h"
 #include "harness/data_code.h"
 #include "run/started.h"
+#include "sabath/session_settings.h"
 
 namespace sabath {
 namespace {

@@ -10,6 +10,7 @@
 #include "apply/input.h"
 #include "sabath/apply.h"
 #include "sabath/recipe.h"
+#include "sabath/session_settings.h"
 
 namespace sabath {
 

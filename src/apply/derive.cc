@@ -20,26 +20,27 @@
 #include "comm/solo_comm.h"
 #include "fetch/known_tree.h"
 #include "fetch/shown_view.h"
+#include "holdings/by_ranks.h"
+#include "holdings/holding.h"
+#include "holdings/lineage.h"
+#include "holdings/registration.h"
+#include "holdings/stores.h"
 #include "run/commands.h"
 #include "sabath/error.h"
-#include "session/by_ranks.h"
-#include "session/holding.h"
-#include "session/lineage.h"
-#include "session/registration.h"
-#include "session/stores.h"
 
 namespace sabath {
 namespace {
 
 class Deriver {
  public:
-  Deriver(Session& session, const ApplyRequest& request, EventSink& events, std::stop_token stop)
-      : settings_(session.settings()),
+  Deriver(const CallingSession& caller, const ApplyRequest& request, EventSink& events, std::stop_token stop)
+      : caller_(caller),
+        settings_(caller.settings),
         request_(request),
         events_(events),
         stop_(std::move(stop)),
         solo_(make_solo_comm()),
-        comm_(session.ranks() != nullptr ? *session.ranks() : *solo_) {}
+        comm_(caller.ranks != nullptr ? *caller.ranks : *solo_) {}
 
   ApplyRecord run() {
     const auto begin = std::chrono::steady_clock::now();
@@ -90,7 +91,7 @@ class Deriver {
     run_agreed(comm_, [&] {
       if (!is_first()) return;
       if (!request_.dry_run) lease_ = store_->lease({}, "apply " + recipe_.name, {true});
-      input_ = bring_input(settings_, *store_, recipe_, request_, events_, stop_);
+      input_ = bring_input(caller_, *store_, recipe_, request_, events_, stop_);
     });
     if (told(input_.has_value())) input_ = told(input_.value_or(Sha256{}));
   }
@@ -286,6 +287,7 @@ class Deriver {
     record_.exit = static_cast<int>(exit);
   }
 
+  const CallingSession& caller_;
   const SessionSettings& settings_;
   const ApplyRequest& request_;
   EventSink& events_;
@@ -303,8 +305,8 @@ class Deriver {
 
 }  // namespace
 
-ApplyRecord derive(Session& session, const ApplyRequest& request, EventSink& events, std::stop_token stop) {
-  return Deriver(session, request, events, std::move(stop)).run();
+ApplyRecord derive(const CallingSession& caller, const ApplyRequest& request, EventSink& events, std::stop_token stop) {
+  return Deriver(caller, request, events, std::move(stop)).run();
 }
 
 }  // namespace sabath

@@ -9,18 +9,19 @@
 #include "base/file.h"
 #include "base/file_hash.h"
 #include "base/hash.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "base/wording.h"
 #include "base/working_directory.h"
 #include "fetch/hosts/space_guard.h"
 #include "fetch/known_tree.h"
 #include "fetch/shown_view.h"
+#include "holdings/holding.h"
 #include "recipe/parse.h"
 #include "run/environment.h"
 #include "run/guarded_process.h"
 #include "run/python.h"
 #include "sabath/error.h"
-#include "session/holding.h"
 
 namespace sabath {
 namespace {
@@ -152,7 +153,7 @@ ChosenScript choose_script(const Recipe& recipe, const ApplyRequest& request, st
   return chosen;
 }
 
-std::optional<Sha256> bring_input(const SessionSettings& settings, Store& store, const Recipe& recipe,
+std::optional<Sha256> bring_input(const CallingSession& caller, Store& store, const Recipe& recipe,
                                   const ApplyRequest& request, EventSink& events, std::stop_token stop) {
   const auto known = [&]() -> std::optional<Sha256> {
     const auto root = holding_of(recipe, &store).root;
@@ -161,13 +162,13 @@ std::optional<Sha256> bring_input(const SessionSettings& settings, Store& store,
   };
   if (request.dry_run) return holding_of(recipe, &store).root;
   if (auto root = known()) return root;
-  if (request.no_fetch || settings.offline) {
+  if (request.no_fetch || caller.settings.offline) {
     throw Error(FailureKind::offline, fmt::format("the store does not hold all of {}", recipe.name),
                 fmt::format("{} {}", verb_text("fetch"), recipe.name));
   }
   FetchRequest wanted;
   wanted.add(recipe.kind, recipe.origin);
-  const FetchRecord record = Session(settings).fetch(wanted, events, std::move(stop));
+  const FetchRecord record = caller.fetch_alone(wanted, events, std::move(stop));
   for (const AssetRecord& asset : record.assets) {
     if (asset.failures.empty()) continue;
     Failure failure = asset.failures.front().failure;

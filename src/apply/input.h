@@ -9,8 +9,10 @@
 
 #include "apply/built_in.h"
 #include "apply/plan.h"
+#include "holdings/calling_session.h"
 #include "manifest/manifest.h"
 #include "sabath/apply.h"
+#include "sabath/event.h"
 #include "store/store.h"
 
 namespace sabath {
@@ -28,7 +30,7 @@ struct ChosenScript {
 [[nodiscard]] ChosenScript choose_script(const Recipe& recipe, const ApplyRequest& request, std::stop_token stop);
 
 // The root of the input, fetched if the store lacks it and the request lets it; nullopt: it is not known (dry run).
-[[nodiscard]] std::optional<Sha256> bring_input(const SessionSettings& settings, Store& store, const Recipe& recipe,
+[[nodiscard]] std::optional<Sha256> bring_input(const CallingSession& caller, Store& store, const Recipe& recipe,
                                                 const ApplyRequest& request, EventSink& events, std::stop_token stop);
 // The view that scripts read, made if it does not stand; each of its files is what was verified.
 [[nodiscard]] std::filesystem::path show_input(Store& store, const Manifest& manifest, const std::string& name,

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -153,6 +155,21 @@ CommandResult run_command(const Command& command, std::stop_token stop) {
   if (stopped) throw Error(FailureKind::interrupted, fmt::format("stopped while `{}` ran", command.argv[0]));
   if (late) throw Error(FailureKind::command, fmt::format("`{}` did not end within its deadline", command.argv[0]));
   return result;
+}
+
+std::string find_program(const std::string& name, const std::string& path) {
+  if (name.find('/') != std::string::npos) return name;
+  std::string_view rest = path.empty() ? std::string_view("/usr/local/bin:/usr/bin:/bin") : std::string_view(path);
+  while (true) {
+    const auto colon = rest.find(':');
+    const std::string_view directory = rest.substr(0, colon);
+    const std::string file = fmt::format("{}/{}", directory.empty() ? "." : directory, name);
+    // A directory of PATH that may not be looked into has nothing, as execvp(3) has it.
+    struct stat status {};
+    if (::stat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) && ::access(file.c_str(), X_OK) == 0) return file;
+    if (colon == std::string_view::npos) return {};
+    rest.remove_prefix(colon + 1);
+  }
 }
 
 }  // namespace sabath

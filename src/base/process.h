@@ -27,4 +27,7 @@ struct CommandResult {
 // Error{interrupted} or Error{command} is thrown; Error{command} too if the program cannot be started.
 [[nodiscard]] CommandResult run_command(const Command& command, std::stop_token stop);
 
+// The file that a program's name stands for in this PATH; empty if there is none.
+[[nodiscard]] std::string find_program(const std::string& name, const std::string& path);
+
 }  // namespace sabath

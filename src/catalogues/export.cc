@@ -14,6 +14,7 @@
 #include "catalogues/pin.h"
 #include "catalogues/tombstone.h"
 #include "catalogues/unique.h"
+#include "holdings/holding.h"
 #include "metadata/documents.h"
 #include "recipe/index_file.h"
 #include "recipe/naming.h"
@@ -21,7 +22,6 @@
 #include "sabath/catalogue.h"
 #include "sabath/error.h"
 #include "sabath/metadata.h"
-#include "session/holding.h"
 
 namespace sabath {
 namespace {

@@ -6,6 +6,7 @@
 #include <stop_token>
 
 #include "sabath/catalogues.h"
+#include "sabath/session_settings.h"
 
 namespace sabath {
 

@@ -8,11 +8,11 @@
 #include "base/text.h"
 #include "base/wording.h"
 #include "catalogues/stamp.h"
+#include "holdings/holding.h"
 #include "recipe/edit.h"
 #include "sabath/asset_file.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
-#include "session/holding.h"
 
 namespace sabath {
 namespace {

@@ -25,6 +25,8 @@
 #include "recipe/subscribed.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "sabath/session.h"
+#include "sabath/session_settings.h"
 #include "sabath/url.h"
 
 namespace sabath {

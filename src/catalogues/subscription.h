@@ -10,6 +10,7 @@
 
 #include "sabath/catalogues.h"
 #include "sabath/event.h"
+#include "sabath/session_settings.h"
 
 namespace sabath {
 

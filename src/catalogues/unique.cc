@@ -10,12 +10,12 @@
 #include "base/text.h"
 #include "catalogues/tombstone.h"
 #include "fetch/hosts/source_key.h"
+#include "holdings/holding.h"
 #include "recipe/shipped.h"
 #include "sabath/catalogue.h"
 #include "sabath/error.h"
 #include "sabath/metadata.h"
 #include "sabath/path.h"
-#include "session/holding.h"
 
 namespace sabath {
 namespace {

@@ -14,11 +14,11 @@
 #include "convert/proof.h"
 #include "convert/sources.h"
 #include "formats/onnx.h"
+#include "holdings/holding.h"
 #include "manifest/file_tree.h"
 #include "ort/model.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
-#include "session/holding.h"
 
 namespace sabath {
 namespace {
@@ -36,8 +36,8 @@ int rank_of(std::string_view verdict) {
 
 class Checker {
  public:
-  Checker(Session& session, const ConversionCheckRequest& request, const std::stop_token& stop)
-      : settings_(session.settings()), request_(request), stop_(stop) {}
+  Checker(const SessionSettings& settings, const ConversionCheckRequest& request, const std::stop_token& stop)
+      : settings_(settings), request_(request), stop_(stop) {}
 
   ConversionCheckRecord run() {
     record_.name = request_.name;
@@ -286,9 +286,9 @@ class Checker {
 
 }  // namespace
 
-ConversionCheckRecord look_at_conversion(Session& session, const ConversionCheckRequest& request,
+ConversionCheckRecord look_at_conversion(const SessionSettings& settings, const ConversionCheckRequest& request,
                                          const std::stop_token& stop) {
-  return Checker(session, request, stop).run();
+  return Checker(settings, request, stop).run();
 }
 
 }  // namespace sabath

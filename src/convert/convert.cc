@@ -25,11 +25,11 @@
 #include "convert/record.h"
 #include "convert/sources.h"
 #include "fetch/known_tree.h"
+#include "holdings/holding.h"
+#include "holdings/registration.h"
+#include "machine/machine.h"
 #include "run/commands.h"
-#include "run/machine.h"
 #include "sabath/error.h"
-#include "session/holding.h"
-#include "session/registration.h"
 #include "store/take.h"
 
 namespace sabath {
@@ -42,14 +42,14 @@ constexpr std::size_t name_bytes_max = 100;  // of a merged model
 
 class Converter {
  public:
-  Converter(Session& session, const ConvertRequest& request, EventSink& events, const std::stop_token& stop)
-      : settings_(session.settings()), request_(request), events_(events), stop_(stop) {}
+  Converter(const CallingSession& caller, const ConvertRequest& request, EventSink& events, const std::stop_token& stop)
+      : caller_(caller), settings_(caller.settings), request_(request), events_(events), stop_(stop) {}
 
   ConvertRecord run() {
     const auto begin = std::chrono::steady_clock::now();
     check();
     store_ = open_stores(settings_);
-    sources_ = find_sources(settings_, *store_, request_, events_, stop_);
+    sources_ = find_sources(caller_, *store_, request_, events_, stop_);
     proof_.request = conversion_key_text(request_, sources_);
     record_.key = sha256(proof_.request);
     record_.name = request_.as.empty() ? derived_name(sources_.front().name, "convert", record_.key) : request_.as;
@@ -334,6 +334,7 @@ class Converter {
     return conversion_step(sources_, request_, record_.key, verdict);
   }
 
+  const CallingSession& caller_;
   const SessionSettings& settings_;
   const ConvertRequest& request_;
   EventSink& events_;
@@ -348,9 +349,9 @@ class Converter {
 
 }  // namespace
 
-ConvertRecord make_conversion(Session& session, const ConvertRequest& request, EventSink& events,
+ConvertRecord make_conversion(const CallingSession& caller, const ConvertRequest& request, EventSink& events,
                               const std::stop_token& stop) {
-  return Converter(session, request, events, stop).run();
+  return Converter(caller, request, events, stop).run();
 }
 
 }  // namespace sabath

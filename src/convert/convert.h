@@ -3,13 +3,17 @@
 
 #include <stop_token>
 
+#include "holdings/calling_session.h"
 #include "sabath/convert.h"
+#include "sabath/event.h"
+#include "sabath/session_settings.h"
 
 namespace sabath {
 
-[[nodiscard]] ConvertRecord make_conversion(Session& session, const ConvertRequest& request, EventSink& events,
-                                            const std::stop_token& stop);
-[[nodiscard]] ConversionCheckRecord look_at_conversion(Session& session, const ConversionCheckRequest& request,
+[[nodiscard]] ConvertRecord make_conversion(const CallingSession& caller, const ConvertRequest& request,
+                                            EventSink& events, const std::stop_token& stop);
+[[nodiscard]] ConversionCheckRecord look_at_conversion(const SessionSettings& settings,
+                                                       const ConversionCheckRequest& request,
                                                        const std::stop_token& stop);
 
 }  // namespace sabath

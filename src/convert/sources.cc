@@ -14,19 +14,20 @@
 #include "base/file.h"
 #include "base/file_hash.h"
 #include "base/hash.h"
+#include "base/process.h"
 #include "base/wording.h"
 #include "base/working_directory.h"
 #include "formats/find_code.h"
 #include "formats/onnx.h"
 #include "formats/zip.h"
 #include "harness/consent.h"
+#include "holdings/holding.h"
 #include "recipe/parse.h"
 #include "run/commands.h"
 #include "run/guarded_process.h"
 #include "run/python.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
-#include "session/holding.h"
 
 namespace sabath {
 namespace {
@@ -138,9 +139,9 @@ void settle_program(ConversionSource& source, const ConvertRequest& request, con
 
 class SourceFinder {
  public:
-  SourceFinder(const SessionSettings& settings, Store& store, const ConvertRequest& request, EventSink& events,
+  SourceFinder(const CallingSession& caller, Store& store, const ConvertRequest& request, EventSink& events,
                const std::stop_token& stop)
-      : settings_(settings), store_(store), request_(request), events_(events), stop_(stop) {}
+      : caller_(caller), settings_(caller.settings), store_(store), request_(request), events_(events), stop_(stop) {}
 
   ConversionSource find(const ConvertModel& asked) {
     ConversionSource source;
@@ -173,7 +174,7 @@ class SourceFinder {
     const Catalogue catalogue = make_catalogue(settings_);
     source.recipe = catalogue.find(asset, std::nullopt);
     ApplyRequest wanted;
-    source.root = bring_input(settings_, store_, *source.recipe, wanted, events_, stop_);
+    source.root = bring_input(caller_, store_, *source.recipe, wanted, events_, stop_);
     const auto manifest = source.root ? store_.manifest(*source.root) : std::nullopt;
     if (!manifest) throw Error(FailureKind::offline, fmt::format("the store does not hold all of {}", asset));
     std::string path = colon == asked.npos ? "" : asked.substr(colon + 1);
@@ -253,6 +254,7 @@ class SourceFinder {
     }
   }
 
+  const CallingSession& caller_;
   const SessionSettings& settings_;
   Store& store_;
   const ConvertRequest& request_;
@@ -270,13 +272,13 @@ std::map<std::string, std::string> engine_variables(const Environment& environme
   return variables;
 }
 
-std::vector<ConversionSource> find_sources(const SessionSettings& settings, Store& store, const ConvertRequest& request,
+std::vector<ConversionSource> find_sources(const CallingSession& caller, Store& store, const ConvertRequest& request,
                                            EventSink& events, const std::stop_token& stop) {
   if (request.models.empty() || request.models.size() > models_max) {
     throw Error(FailureKind::usage,
                 fmt::format("{}: 1 to {} become one asset", counted(request.models.size(), "model"), models_max));
   }
-  SourceFinder finder(settings, store, request, events, stop);
+  SourceFinder finder(caller, store, request, events, stop);
   std::vector<ConversionSource> sources;
   for (const ConvertModel& model : request.models) sources.push_back(finder.find(model));
   return sources;

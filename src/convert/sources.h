@@ -11,8 +11,11 @@
 #include <vector>
 
 #include "convert/engine.h"
+#include "holdings/calling_session.h"
 #include "sabath/convert.h"
+#include "sabath/event.h"
 #include "sabath/recipe.h"
+#include "sabath/session_settings.h"
 #include "store/store.h"
 
 namespace sabath {
@@ -36,7 +39,7 @@ struct ConversionSource {
   std::map<std::string, std::string> tools;  // versions of what the engine needs
 };
 
-[[nodiscard]] std::vector<ConversionSource> find_sources(const SessionSettings& settings, Store& store,
+[[nodiscard]] std::vector<ConversionSource> find_sources(const CallingSession& caller, Store& store,
                                                          const ConvertRequest& request, EventSink& events,
                                                          const std::stop_token& stop);
 // Throws Error{access} if code of it would run that is not trusted. True: loading it may run code.

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/percent.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "base/wording.h"
 #include "demo/step.h"

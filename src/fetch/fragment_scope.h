@@ -10,7 +10,7 @@
 #include "fetch/decide/job.h"
 #include "fetch/fragment_choice.h"
 #include "fetch/hosts/context.h"
-#include "sabath/session.h"
+#include "sabath/fetch.h"
 
 namespace sabath {
 

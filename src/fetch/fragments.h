@@ -6,6 +6,7 @@
 #include <string>
 
 #include "fetch/fragment_scope.h"
+#include "sabath/fetch.h"
 
 namespace sabath {
 

@@ -9,6 +9,7 @@
 #include "fetch/asset.h"
 #include "manifest/manifest.h"
 #include "sabath/event.h"
+#include "sabath/fetch.h"
 #include "sabath/recipe.h"
 #include "store/store.h"
 

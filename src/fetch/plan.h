@@ -7,9 +7,10 @@
 #include <optional>
 #include <vector>
 
-#include "base/machine/limits.h"
 #include "fetch/asset.h"
 #include "fetch/decide/rewrite.h"
+#include "machine/limits.h"
+#include "sabath/fetch.h"
 #include "sabath/plan.h"
 #include "store/store.h"
 

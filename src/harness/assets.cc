@@ -17,14 +17,13 @@
 #include "fetch/hosts/space_guard.h"
 #include "fetch/known_tree.h"
 #include "fetch/shown_view.h"
+#include "holdings/holding.h"
+#include "holdings/lineage.h"
 #include "manifest/manifest.h"
 #include "run/commands.h"
 #include "run/tree_check.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
-#include "sabath/session.h"
-#include "session/holding.h"
-#include "session/lineage.h"
 
 namespace sabath {
 namespace {
@@ -86,7 +85,7 @@ std::string commit_in(const std::string& trusted_by) {
 std::string repository_of(const RunCall& call, const Store& store, const Recipe& recipe, const std::string& commit) {
   if (!recipe.git || commit.empty()) return {};
   const auto url = Url::try_parse(recipe.git->origin);
-  const std::string origin = url ? rewritten(*url, call.session.settings().rewrites).text() : recipe.git->origin;
+  const std::string origin = url ? rewritten(*url, call.caller.settings.rewrites).text() : recipe.git->origin;
   for (const std::string& asked : {recipe.git->commit, commit}) {
     const fs::path bare = store.git_directory(sha256("git clone\n" + origin + "\n" + asked));
     if (!asked.empty() && try_stat(bare)) return bare.string();
@@ -164,13 +163,13 @@ class Bringer {
 
   LeasedStore* lease(std::unique_ptr<Store> store) {
     if (store == nullptr) return nullptr;
-    store->work_for(call_.session.settings().job);
+    store->work_for(call_.caller.settings.job);
     stores_.emplace_back(std::move(store), "run " + call_.request.model.substr(0, 200));
     return &stores_.back();
   }
 
   LeasedStore* main_store() {
-    if (main_ == nullptr) main_ = lease(try_open_store(call_.session.settings()));
+    if (main_ == nullptr) main_ = lease(try_open_store(call_.caller.settings));
     return main_;
   }
 
@@ -184,7 +183,7 @@ class Bringer {
 
   // True if the holding is in doubt and the asset's sources can be asked.
   [[nodiscard]] bool in_doubt(const Holding& holding) const {
-    return !holding.doubt.empty() && !call_.request.no_fetch && !call_.session.settings().offline;
+    return !holding.doubt.empty() && !call_.request.no_fetch && !call_.caller.settings.offline;
   }
 
   // An asset in packs that is wholly here needs no fetch, but a view. Empty: it is none.
@@ -194,7 +193,7 @@ class Bringer {
     try {
       SpaceGuard space(store, "run " + recipe.name, {}, call_.stop);
       fs::path view = show_view(store, space, *manifest, recipe.name);
-      show_by_name(store, make_catalogue(call_.session.settings()), recipe, root);
+      show_by_name(store, make_catalogue(call_.caller.settings), recipe, root);
       return view;
     } catch (const Error& error) {
       Failure failure = error.failure();
@@ -241,12 +240,12 @@ class Bringer {
                   fmt::format("`{} {}` brings it", verb_text("fetch"), recipe.name));
     }
     // The lease comes first, so that it covers the fetched assets from their first byte.
-    if (main_store() == nullptr) main_ = lease(open_stores(call_.session.settings()));
+    if (main_store() == nullptr) main_ = lease(open_stores(call_.caller.settings));
     const Seconds time(times_.fetch);
     FetchRequest request;
     // By the recipe's file: a recipe of the original and a shipped one may have the same name.
     request.add(recipe.kind, recipe.origin);
-    const FetchRecord record = call_.session.fetch(request, call_.events, call_.stop);
+    const FetchRecord record = call_.caller.fetch_alone(request, call_.events, call_.stop);
     for (const AssetRecord& asset : record.assets) {
       if (asset.failures.empty()) continue;
       Failure failure = asset.failures.front().failure;
@@ -262,7 +261,7 @@ class Bringer {
 };
 
 RunAsset foresee_asset(const RunCall& call, const Recipe& recipe, std::vector<std::string>& to_fetch) {
-  const auto store = try_open_store(call.session.settings());
+  const auto store = try_open_store(call.caller.settings);
   const Holding holding = holding_of(recipe, store.get());
   RunAsset asset{recipe.name,
                  recipe.kind,
@@ -341,7 +340,7 @@ RunAssets bring_assets(const RunCall& call, const ResolvedRun& run) {
     note_lineage(*run.dataset);
   }
   if (!brought.empty()) {
-    const SessionSettings& settings = call.session.settings();
+    const SessionSettings& settings = call.caller.settings;
     const Catalogue catalogue = make_catalogue(settings);
     const auto store = try_open_store(settings);
     for (const auto& [index, recipe] : brought) assets.all[index].lineage = lineage_of(catalogue, *recipe, store.get());

@@ -12,6 +12,7 @@
 #include "harness/leases.h"
 #include "harness/resolved_run.h"
 #include "run/run_asset.h"
+#include "sabath/session_settings.h"
 
 namespace sabath {
 

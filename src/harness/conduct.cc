@@ -13,10 +13,11 @@
 
 #include "base/clock.h"
 #include "base/companion.h"
+#include "base/process.h"
 #include "base/wording.h"
 #include "harness/graph_step.h"
+#include "machine/machine.h"
 #include "run/guarded_process.h"
-#include "run/machine.h"
 #include "run/node_samples.h"
 #include "run/run_directory.h"
 #include "run/sampler.h"
@@ -121,7 +122,7 @@ class Conductor {
     variables.insert(environment_.variables.begin(), environment_.variables.end());
     execution.environment = lines(variables);
     execution.patterns = run_.model.metrics;
-    execution.companion = find_companion(call_.session.settings().program);
+    execution.companion = find_companion(call_.caller.settings.program);
     execution.grace = call_.request.grace;
     execution.stop_signal = [this] { return stop_signal(); };
     execution.on_metric = [this](const Metric& metric) { call_.events.on(event::MetricRead{metric}); };

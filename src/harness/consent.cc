@@ -15,6 +15,7 @@
 #include "run/started.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "sabath/session_settings.h"
 #include "sabath/url.h"
 
 namespace sabath {
@@ -150,18 +151,18 @@ TrustPolicy trust_policy(const std::string& said, const std::function<std::strin
 }
 
 Consent ask_consent(const RunCall& call, const ResolvedRun& run) {
-  Consent consent{code_of(call.session.settings(), run.model, run.steps, std::nullopt), {}};
+  Consent consent{code_of(call.caller.settings, run.model, run.steps, std::nullopt), {}};
   if (!needs_no_trust(consent.code) && brings_tree(run.model))
-    consent.code = code_of(call.session.settings(), run.model, run.steps, bring_code(call, run.model));
+    consent.code = code_of(call.caller.settings, run.model, run.steps, bring_code(call, run.model));
   const TrustPolicy policy =
       trust_policy(call.request.trust, call.request.ask,
                    fmt::format("{} {} {}", verb_text("run"), run.model.name, option_text("trust")));
   consent.verdict = approve(consent.code, trust_registry(call.request.environment), policy);
   // What the steps use of other assets is code as well.
   for (const auto& [name, used] : run.used) {
-    AssetCode code = code_of(call.session.settings(), used, {}, std::nullopt);
+    AssetCode code = code_of(call.caller.settings, used, {}, std::nullopt);
     if (needs_no_trust(code)) continue;
-    code = code_of(call.session.settings(), used, {}, bring_code(call, used));
+    code = code_of(call.caller.settings, used, {}, bring_code(call, used));
     static_cast<void>(approve(code, trust_registry(call.request.environment), policy));
   }
   return consent;
@@ -178,7 +179,7 @@ Consent foresee_consent(const SessionSettings& settings, const Environment& envi
 void check_consent(const RunCall& call, const ResolvedRun& run, const Consent& consent,
                    const std::vector<RunAsset>& assets) {
   if (needs_no_trust(consent.code) || !brings_tree(run.model)) return;
-  const AssetCode now = code_of(call.session.settings(), run.model, run.steps, assets.front());
+  const AssetCode now = code_of(call.caller.settings, run.model, run.steps, assets.front());
   if (now.commit == consent.code.commit) return;
   throw Error(FailureKind::access,
               fmt::format("the code of {} became {} while {} was looked at", printable(run.model.name),

@@ -11,6 +11,7 @@
 #include "harness/resolved_run.h"
 #include "record/run_record.h"
 #include "run/run_asset.h"
+#include "sabath/session_settings.h"
 #include "trust/approval.h"
 
 namespace sabath {

@@ -11,9 +11,9 @@
 #include "base/wording.h"
 #include "formats/find_code.h"
 #include "harness/assets.h"
+#include "holdings/holding.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
-#include "session/holding.h"
 
 namespace sabath {
 namespace {
@@ -133,7 +133,7 @@ const Recipe* data_recipe(const ResolvedRun& run, const RunAsset& asset) {
 
 std::vector<std::string> found_in(const RunCall& call, const RunAsset& asset) {
   const bool verified = !call.dry && call.request.verify != "none";  // else the files may be others than the root's
-  const auto store = verified && !asset.manifest.empty() ? try_open_store(call.session.settings()) : nullptr;
+  const auto store = verified && !asset.manifest.empty() ? try_open_store(call.caller.settings) : nullptr;
   return code_in_tree(store.get(), asset.manifest, asset.path, call.stop);
 }
 
@@ -143,10 +143,10 @@ std::optional<AssetCode> try_code_in(const RunCall& call, const ResolvedRun& run
   const Recipe* recipe = data_recipe(run, asset);
   if (recipe == nullptr || !try_stat(asset.path)) return std::nullopt;
   const bool decided = recipe == &run.model && of_code.verdict.by != "own";  // about all that the model is
-  if (decided || reads_unasked(call.session.settings(), *recipe)) return std::nullopt;
+  if (decided || reads_unasked(call.caller.settings, *recipe)) return std::nullopt;
   std::vector<std::string> found = found_in(call, asset);
   if (found.empty()) return std::nullopt;
-  return code_in_data(call.session.settings(), *recipe, asset.manifest, std::move(found));
+  return code_in_data(call.caller.settings, *recipe, asset.manifest, std::move(found));
 }
 
 }  // namespace

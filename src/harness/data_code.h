@@ -10,6 +10,7 @@
 
 #include "harness/assets.h"
 #include "harness/consent.h"
+#include "sabath/session_settings.h"
 
 namespace sabath {
 

@@ -10,13 +10,14 @@
 
 #include "base/companion.h"
 #include "base/file.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "base/wording.h"
+#include "holdings/holding.h"
+#include "holdings/lineage.h"
 #include "run/guarded_process.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
-#include "session/holding.h"
-#include "session/lineage.h"
 
 namespace sabath {
 namespace {
@@ -305,7 +306,7 @@ ResolvedRun resolve_run(const RunCall& call) {
   refuse_unknown_words(call.request);
   for (const std::string& text : call.request.settings) static_cast<void>(parse_setting(text));  // before names
   ResolvedRun run;
-  const Catalogue catalogue = make_catalogue(call.session.settings());
+  const Catalogue catalogue = make_catalogue(call.caller.settings);
   if (call.request.engine == "ort") {
     choose_graph(catalogue, call, run);
   } else {
@@ -318,7 +319,7 @@ ResolvedRun resolve_run(const RunCall& call) {
     run.used.emplace_back(name, catalogue.used_by(run.model, name));
   if (!call.request.from.empty()) run.from = catalogue.find(call.request.from, std::nullopt);
   run.variants = choose_variants(call, run);
-  const fs::path program = find_companion(call.session.settings().program);
+  const fs::path program = find_companion(call.caller.settings.program);
   run.sampler = program.string();
   run.site = choose_site(call.request.environment, program, call.request.site);
   run.nodes = at_least_one(call.request.nodes, option_text("nodes"));

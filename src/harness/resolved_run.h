@@ -8,9 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "holdings/calling_session.h"
+#include "machine/site.h"
 #include "run/commands.h"
 #include "run/settings.h"
-#include "run/site.h"
+#include "sabath/event.h"
 #include "sabath/recipe.h"
 #include "sabath/run.h"
 
@@ -18,7 +20,7 @@ namespace sabath {
 
 // One call of the library: the values that every part of a run needs. It lives as long as the call.
 struct RunCall {
-  Session& session;
+  CallingSession caller;
   const RunRequest& request;
   EventSink& events;
   std::stop_token stop;

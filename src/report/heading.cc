@@ -38,7 +38,7 @@ std::string text_at(const Json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-// "4 x NVIDIA A100", of lines that begin with a device's name (src/run/machine.cc).
+// "4 x NVIDIA A100", of lines that begin with a device's name (src/machine/machine.cc).
 std::string accelerators_of(const Json& machine) {
   const auto found = machine.find("accelerators");
   if (found == machine.end() || !found->is_array()) return {};

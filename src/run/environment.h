@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "run/site.h"
+#include "machine/site.h"
 #include "sabath/recipe.h"
 
 namespace sabath {

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/process.h"
 #include "comm/parcel.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -50,21 +51,6 @@ std::vector<std::string> texts_of(Parcel::Reader& parcel) {
 }
 
 }  // namespace
-
-std::string find_program(const std::string& name, const std::string& path) {
-  if (name.find('/') != std::string::npos) return name;
-  std::string_view rest = path.empty() ? std::string_view("/usr/local/bin:/usr/bin:/bin") : std::string_view(path);
-  while (true) {
-    const auto colon = rest.find(':');
-    const std::string_view directory = rest.substr(0, colon);
-    const std::string file = fmt::format("{}/{}", directory.empty() ? "." : directory, name);
-    // A directory of PATH that may not be looked into has nothing, as execvp(3) has it.
-    struct stat status {};
-    if (::stat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) && ::access(file.c_str(), X_OK) == 0) return file;
-    if (colon == std::string_view::npos) return {};
-    rest.remove_prefix(colon + 1);
-  }
-}
 
 GuardedProcess::GuardedProcess(const ProcessSpec& spec) {
   if (spec.argv.empty()) throw Error(FailureKind::internal, "an empty command");

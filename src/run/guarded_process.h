@@ -87,7 +87,4 @@ struct GuardianNews {
   std::int32_t value;  // errno; status of waitpid(2); Isolation, told before the program begins
 };
 
-// The file that a program's name stands for in this PATH; empty if there is none.
-[[nodiscard]] std::string find_program(const std::string& name, const std::string& path);
-
 }  // namespace sabath

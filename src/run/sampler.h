@@ -13,7 +13,7 @@
 #include <string_view>
 #include <thread>
 
-#include "run/accelerators.h"
+#include "machine/accelerators.h"
 #include "run/usage_of_node.h"
 
 namespace sabath {

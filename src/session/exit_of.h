@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "sabath/fetch.h"
 #include "sabath/session.h"
 
 namespace sabath {

@@ -9,11 +9,11 @@
 #include "base/wording.h"
 #include "comm/agree.h"
 #include "fetch/known_tree.h"
-#include "session/by_ranks.h"
+#include "holdings/by_ranks.h"
+#include "holdings/stores.h"
 #include "session/part_fetch.h"
 #include "session/pinned.h"
 #include "session/staging.h"
-#include "session/stores.h"
 #include "stage/beat.h"
 #include "stage/node/target.h"
 

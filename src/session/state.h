@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "fetch/ranks/team.h"
+#include "holdings/holding.h"
+#include "holdings/late_fetchers.h"
+#include "holdings/stores.h"
 #include "recipe/catalogue.h"
 #include "sabath/comm.h"
 #include "sabath/session.h"
-#include "session/holding.h"
-#include "session/late_fetchers.h"
-#include "session/stores.h"
 #include "session/url_recipe.h"
 #include "store/leases/lease.h"
 #include "store/named_file.h"

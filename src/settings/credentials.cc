@@ -7,6 +7,7 @@
 #include "base/secret_file.h"
 #include "base/working_directory.h"
 #include "sabath/error.h"
+#include "sabath/fetcher.h"
 
 namespace sabath {
 namespace {

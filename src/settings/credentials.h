@@ -8,6 +8,7 @@
 #include "sabath/configuration.h"
 #include "sabath/credentials.h"
 #include "sabath/environment.h"
+#include "sabath/fetcher.h"
 #include "settings/config_file.h"
 
 namespace sabath {

@@ -18,6 +18,7 @@ BELOW = {
     "comm": {"base"},
     "fields": {"base"},
     "formats": {"base"},
+    "machine": {"base"},
     "metrics": {"base"},
     "ort": {"base"},
     "infer": {"base", "formats", "ort"},
@@ -29,32 +30,33 @@ BELOW = {
     "index": {"base", "recipe"},
     "trust": {"base"},
     "manifest": {"base"},
-    "store": {"base", "recipe", "manifest"},
+    "store": {"base", "machine", "recipe", "manifest"},
     "hub": {"base", "manifest", "store"},
-    "fetch": {"base", "comm", "formats", "recipe", "manifest", "store", "hub"},
+    "fetch": {"base", "comm", "machine", "formats", "recipe", "manifest", "store", "hub"},
     "hdf5": {"base", "comm", "manifest"},
-    "run": {"base", "comm", "metrics", "trackers", "record", "recipe", "manifest", "store"},
+    "run": {"base", "comm", "machine", "metrics", "trackers", "record", "recipe", "manifest", "store"},
     "mpi": {"base", "comm"},
     "serve": {"base", "recipe", "manifest", "store", "hub"},
 }
 BELOW["builtin"] = {"base", "formats", "hdf5"}
 BELOW["companion"] = {"base", "comm", "hdf5", "run"}  # what the program does for the library
 BELOW["demo"] = {"base", "hdf5", "run"}  # of the program alone, for people who try it
-BELOW["settings"] = {"base", "recipe", "store"}
+BELOW["holdings"] = {"base", "comm", "recipe", "manifest", "store", "fetch"}
+BELOW["settings"] = {"base", "machine", "recipe", "store"}
 BELOW["plugin"] = {"base", "fetch", "formats", "hdf5", "mpi", "serve"}  # no folder includes it: the program is linked with it
 BELOW["stage"] = BELOW["fetch"] | {"fetch", "fields", "hdf5", "run"}
-BELOW["session"] = BELOW["stage"] | {"stage", "mpi", "formats", "trust"}
-BELOW["harness"] = {"base", "metrics", "record", "recipe", "manifest", "store", "fetch", "run", "session"}
-BELOW["apply"] = {"harness", "trust", "base", "builtin", "comm", "hdf5", "manifest", "recipe", "store", "fetch", "run", "session"}
-BELOW["convert"] = BELOW["apply"] | {"apply", "formats", "infer", "ort", "record"}
+BELOW["session"] = BELOW["stage"] | {"stage", "holdings", "mpi", "formats", "trust"}
+BELOW["harness"] = {"base", "metrics", "record", "recipe", "manifest", "store", "fetch", "holdings", "machine", "run"}
+BELOW["apply"] = {"harness", "trust", "base", "builtin", "comm", "hdf5", "manifest", "recipe", "store", "fetch", "holdings", "run"}
+BELOW["convert"] = BELOW["apply"] | {"apply", "machine", "formats", "infer", "ort", "record"}
 BELOW["verbs"] = BELOW["session"] | {"session", "settings", "apply", "builtin", "formats", "harness", "infer", "metadata", "metrics"}
-BELOW["catalogues"] = {"base", "metadata", "recipe", "manifest", "store", "fetch", "session"}
+BELOW["catalogues"] = {"base", "metadata", "recipe", "manifest", "store", "fetch", "holdings", "session"}
 BELOW["task"] = {"base", "comm", "metrics", "trackers", "record", "recipe", "manifest", "store", "run"}
 BELOW["verbs"] |= {"fields", "catalogues", "convert", "task", "index", "ort", "record", "report", "serve", "trust"}
 BELOW["harness"] |= {"formats", "trust"}
 BELOW["door"] = {"base", "settings", "verbs"}
 # The command line parses, calls verbs and renders their records: it opens no store, recipe or manifest.
-BELOW["cli"] = {"base", "comm", "companion", "demo", "fields", "metrics", "mpi", "report", "run", "settings", "stage", "verbs"}
+BELOW["cli"] = {"base", "comm", "companion", "demo", "fields", "machine", "metrics", "mpi", "report", "run", "settings", "stage", "verbs"}
 
 # Folders below fetchers/ that another one may include, besides curl and base.
 SHARED = {
@@ -110,11 +112,11 @@ REQUESTS = (
      {"fetchers/curl/transport.cc", "fetchers/curl/streams.cc"}),
     (r"(?<![\w:.])(run_command|spawn)\s*\(|(?<!\w)Child\s*\(", "is a program that may ask a host: judge the host first, then name the file here",
      {"fetchers/command/program.cc", "fetchers/curl/authorization.cc", "fetchers/sftp/child.cc", "fetchers/sftp/child.h",
-      "fetchers/sftp/connect.cc", "src/base/companion.cc", "src/base/machine/file_stripes.cc", "src/base/machine/quota.cc",
+      "fetchers/sftp/connect.cc", "src/base/companion.cc", "src/machine/file_stripes.cc", "src/machine/quota.cc",
       "src/base/process.cc", "src/base/process.h", "src/base/spawn.cc", "src/base/spawn.h", "src/fetch/git/git.cc",
-      "src/fetch/git/git_program.cc", "src/harness/environment.cc", "src/report/png_export.cc", "src/run/accelerators.cc",
-      "src/run/conda.cc", "src/run/environment.cc", "src/run/machine.cc", "src/run/python.cc", "src/run/source_copy.cc",
-      "src/settings/walltime.cc", "src/verbs/doctor/doctor_machine.cc"}),
+      "src/fetch/git/git_program.cc", "src/harness/environment.cc", "src/report/png_export.cc", "src/machine/accelerators.cc",
+      "src/run/conda.cc", "src/run/environment.cc", "src/machine/machine.cc", "src/run/python.cc", "src/run/source_copy.cc",
+      "src/machine/walltime.cc", "src/verbs/doctor/doctor_machine.cc"}),
 )
 # URLs in fetchers/ and src/fetch that are made of text without `named_by` or `names`: of a fixed host, of the user's settings, or of a
 # listing, which src/fetch/resolve.cc names. Any other knows who named it, or its request would be taken for the user's.

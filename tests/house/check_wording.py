@@ -16,7 +16,7 @@ PROGRAMS = {
     "src/base/companion.cc", "src/companion/act.cc",  # sabath, as a companion of the library
     "src/fetch/git/git.cc", "src/run/source_copy.cc",  # git
     "src/report/png_export.cc",  # rsvg-convert
-    "src/run/accelerators.cc", "src/run/machine.cc",  # nvidia-smi, rocm-smi, mpirun
+    "src/machine/accelerators.cc", "src/machine/machine.cc",  # nvidia-smi, rocm-smi, mpirun
     "src/run/conda.cc", "src/run/environment.cc", "src/run/node_samples.cc", "src/run/python.cc",  # conda, bash, ours, pip
     "src/verbs/doctor/doctor_machine.cc",  # anything that has a version
 }  # fmt: skip

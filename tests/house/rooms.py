@@ -27,7 +27,6 @@ ROOMS = {
     "formats/inspect": {"formats"},
     "base/sha256": set(),
     "base": {"base/sha256"},
-    "base/machine": {"base"},
     "cli/frame": set(),
     "cli/show": {"cli/frame"},
     "cli": {"cli/frame", "cli/show"},

@@ -3,9 +3,10 @@
 #include "cli/frame/presentation.h"
 #include "cli/ranks.h"
 #include "cli/verbs.h"
-#include "run/machine.h"
+#include "machine/machine.h"
 #include "sabath/doctor.h"
 #include "sabath/path.h"
+#include "sabath/session.h"
 
 namespace sabath::cli {
 namespace {

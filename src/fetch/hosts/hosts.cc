@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "base/machine/idle_cores.h"
 #include "comm/parcel.h"
 #include "fetch/decide/retry.h"
+#include "machine/idle_cores.h"
 
 namespace sabath {
 namespace {

@@ -10,7 +10,7 @@
 #include <stop_token>
 #include <string>
 
-#include "base/machine/limits.h"
+#include "machine/limits.h"
 #include "store/space/reservation.h"
 #include "store/store.h"
 

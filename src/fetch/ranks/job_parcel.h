@@ -6,7 +6,7 @@
 
 #include "comm/parcel.h"
 #include "fetch/decide/job.h"
-#include "sabath/session.h"
+#include "sabath/fetch.h"
 
 namespace sabath {
 

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "base/machine/limits.h"
 #include "fetch/hosts/space_guard.h"
+#include "machine/limits.h"
 #include "manifest/manifest.h"
 #include "stage/node/target.h"
 #include "store/store.h"

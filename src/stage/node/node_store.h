@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "base/machine/limits.h"
+#include "machine/limits.h"
 #include "stage/node/local_disks.h"
 #include "stage/node/piece_reader.h"
 #include "stage/plan/piece_set.h"

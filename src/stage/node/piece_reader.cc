@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <chrono>
 
-#include "base/machine/file_stripes.h"
 #include "base/wording.h"
+#include "machine/file_stripes.h"
 #include "manifest/file_tree.h"
 #include "sabath/error.h"
 

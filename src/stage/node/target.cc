@@ -12,12 +12,12 @@
 #include <system_error>
 
 #include "base/file.h"
-#include "base/machine/filesystem_kind.h"
 #include "base/ownership.h"
 #include "base/text.h"
 #include "base/wording.h"
 #include "base/working_directory.h"
 #include "comm/agree.h"
+#include "machine/filesystem_kind.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 

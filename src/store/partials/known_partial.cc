@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "base/counted.h"
-#include "base/machine/filesystem_kind.h"
+#include "machine/filesystem_kind.h"
 #include "sabath/error.h"
 #include "store/disk/clone.h"
 #include "store/disk/durable.h"

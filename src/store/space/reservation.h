@@ -12,7 +12,7 @@
 #include <stop_token>
 #include <string>
 
-#include "base/machine/limits.h"
+#include "machine/limits.h"
 #include "store/store.h"
 
 namespace sabath {

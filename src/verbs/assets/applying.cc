@@ -6,11 +6,12 @@
 #include "apply/derive.h"
 #include "fields/derivation.h"
 #include "fields/failure.h"
+#include "holdings/holding.h"
+#include "holdings/lineage.h"
 #include "recipe/supporting.h"
 #include "sabath/apply.h"
 #include "sabath/error.h"
-#include "session/holding.h"
-#include "session/lineage.h"
+#include "session/caller_of.h"
 #include "verbs/verb.h"
 
 namespace sabath {
@@ -56,7 +57,7 @@ SupportingRecord supporting(Session& session, const SupportingRequest& request, 
 }
 
 ApplyRecord apply(Session& session, const ApplyRequest& request, EventSink& events, std::stop_token stop) {
-  return derive(session, request, events, std::move(stop));
+  return derive(caller_of(session), request, events, std::move(stop));
 }
 
 template <>

@@ -9,6 +9,7 @@
 #include "manifest/manifest.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "sabath/session.h"
 #include "store/store.h"
 #include "verbs/assets/assets.h"
 

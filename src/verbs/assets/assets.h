@@ -4,9 +4,10 @@
 #include <optional>
 #include <string>
 
+#include "holdings/holding.h"
 #include "manifest/manifest.h"
 #include "sabath/recipe.h"
-#include "session/holding.h"
+#include "sabath/session_settings.h"
 
 namespace sabath {
 

@@ -1,6 +1,6 @@
 #include "verbs/assets/known_names.h"
 
-#include "session/holding.h"
+#include "holdings/holding.h"
 
 namespace sabath {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "fields/asset_kind.h"
+#include "holdings/holding.h"
 #include "sabath/catalogue.h"
-#include "session/holding.h"
 
 namespace sabath {
 

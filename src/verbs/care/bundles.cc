@@ -10,11 +10,11 @@
 
 #include "base/wording.h"
 #include "fetch/hosts/source_key.h"
+#include "holdings/registration.h"
 #include "recipe/parse.h"
 #include "sabath/catalogue.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
-#include "session/registration.h"
 #include "verbs/assets/assets.h"
 #include "verbs/care/bundle_files.h"
 #include "verbs/care/kept_root.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fetch/hosts/source_key.h"
-#include "session/stores.h"
+#include "holdings/stores.h"
 #include "verbs/assets/asset_names.h"
 #include "verbs/assets/assets.h"
 

@@ -14,8 +14,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "holdings/holding.h"
 #include "sabath/catalogue.h"
-#include "session/holding.h"
 #include "verbs/verb.h"
 
 namespace sabath {

@@ -8,11 +8,11 @@
 
 #include "base/file.h"
 #include "catalogues/unique.h"
+#include "holdings/holding.h"
 #include "recipe/parse.h"
 #include "recipe/subscribed.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
-#include "session/holding.h"
 #include "store/registered.h"
 
 namespace sabath {

@@ -9,9 +9,9 @@
 #include <thread>
 #include <vector>
 
+#include "base/certificates.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/machine/certificates.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "base/wording.h"

@@ -15,10 +15,10 @@
 #include <filesystem>
 
 #include "base/file.h"
-#include "base/machine/filesystem_kind.h"
-#include "base/machine/limits.h"
 #include "base/text.h"
 #include "base/wording.h"
+#include "machine/filesystem_kind.h"
+#include "machine/limits.h"
 #include "sabath/path.h"
 #include "store/shared.h"
 #include "verbs/assets/assets.h"

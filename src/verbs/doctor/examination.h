@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sabath/doctor.h"
+#include "sabath/session_settings.h"
 
 namespace sabath {
 

@@ -3,17 +3,18 @@
 #include <nlohmann/json.hpp>
 
 #include "convert/convert.h"
+#include "session/caller_of.h"
 #include "verbs/runs/convert_fields.h"
 #include "verbs/verb.h"
 
 namespace sabath {
 ConvertRecord convert(Session& session, const ConvertRequest& request, EventSink& events, std::stop_token stop) {
-  return make_conversion(session, request, events, stop);
+  return make_conversion(caller_of(session), request, events, stop);
 }
 
 ConversionCheckRecord check_conversion(Session& session, const ConversionCheckRequest& request, EventSink&,
                                        std::stop_token stop) {
-  return look_at_conversion(session, request, stop);
+  return look_at_conversion(session.settings(), request, stop);
 }
 
 constexpr std::string_view convert_environment_help =

@@ -4,6 +4,7 @@
 
 #include <stop_token>
 
+#include "sabath/event.h"
 #include "sabath/report.h"
 
 namespace sabath {

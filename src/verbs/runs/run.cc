@@ -15,6 +15,7 @@
 #include "harness/staging.h"
 #include "sabath/comm.h"
 #include "sabath/error.h"
+#include "session/caller_of.h"
 #include "verbs/runs/run_asked.h"
 #include "verbs/runs/run_fields.h"
 #include "verbs/verb.h"
@@ -32,7 +33,7 @@ Consent consent_to_graph() {
 
 // A run starts ranks of its own.
 ResolvedRun resolve_alone(const RunCall& call) {
-  if (const Comm* ranks = call.session.ranks(); ranks != nullptr && ranks->size() > 1) {
+  if (const Comm* ranks = call.caller.ranks; ranks != nullptr && ranks->size() > 1) {
     throw Error(FailureKind::usage, fmt::format("a run is one process's, not that of {} ranks", ranks->size()),
                 "call it from a session without ranks: it starts the ranks of its programs");
   }
@@ -78,7 +79,7 @@ ForeseenRun foresee_one(const RunCall& call, const ResolvedRun& run, const Varia
 }  // namespace
 
 RunsRecord run(Session& session, const RunRequest& request, EventSink& events, std::stop_token stop) {
-  const RunCall call{session, request, events, std::move(stop)};
+  const RunCall call{caller_of(session), request, events, std::move(stop)};
   const ResolvedRun run = resolve_alone(call);
   RunsRecord record;
   record.path = place_of(call, run);
@@ -108,7 +109,7 @@ RunsRecord run(Session& session, const RunRequest& request, EventSink& events, s
 }
 
 RunForecast foresee(Session& session, const RunRequest& request, EventSink& events, std::stop_token stop) {
-  const RunCall call{session, request, events, std::move(stop), true};
+  const RunCall call{caller_of(session), request, events, std::move(stop), true};
   const ResolvedRun run = resolve_alone(call);
   RunAssets assets = foresee_assets(call, run);
   const Consent consent =

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
-#include "run/machine.h"
+#include "machine/machine.h"
 #include "run/sampler.h"
 #include "sabath/error.h"
 #include "verbs/verb.h"

@@ -10,6 +10,7 @@
 #include "harness/data_code.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "session/caller_of.h"
 #include "verbs/verb.h"
 
 namespace sabath {
@@ -75,7 +76,7 @@ TrustRevokeRecord revoke_trust(Session&, const TrustRevokeRequest& request, Even
 TrustAddRecord add_trust(Session& session, const TrustAddRequest& request, EventSink& events, std::stop_token stop) {
   RunRequest asked = request.run;
   asked.trust = request.origin ? "origin" : "commit";
-  const RunCall call{session, asked, events, std::move(stop)};
+  const RunCall call{caller_of(session), asked, events, std::move(stop)};
   const ResolvedRun run = resolve_run(call);
   const Consent consent = ask_consent(call, run);
   TrustAddRecord record{consent.verdict.by, text_of(consent.code), {}};

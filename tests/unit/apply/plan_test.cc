@@ -8,6 +8,7 @@
 #include "apply/finished.h"
 #include "base/hash.h"
 #include "sabath/error.h"
+#include "sabath/event.h"
 
 namespace sabath {
 namespace {

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/machine/certificates.h"
+#include "base/certificates.h"
 #include "support/temp_dir.h"
 
 namespace sabath {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/machine/filesystem_kind.h"
+#include "machine/filesystem_kind.h"
 
 namespace sabath::cli {
 namespace {

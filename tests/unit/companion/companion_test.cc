@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sabath/error.h"
+#include "sabath/event.h"
 #include "support/temp_dir.h"
 
 namespace sabath {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "sabath/error.h"
+#include "sabath/fetch.h"
 
 namespace sabath {
 namespace {

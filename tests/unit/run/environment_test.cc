@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "run/environment.h"
+#include "sabath/environment.h"
 #include "sabath/error.h"
 #include "support/temp_dir.h"
 

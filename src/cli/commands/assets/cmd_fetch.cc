@@ -9,8 +9,8 @@
 #include "cli/show/render.h"
 #include "cli/verbs.h"
 #include "comm/agree.h"
+#include "machine/walltime.h"
 #include "sabath/session.h"
-#include "settings/walltime.h"
 
 namespace sabath::cli {
 namespace {

@@ -5,6 +5,8 @@
 #include "cli/told/asset_table.h"
 #include "cli/verbs.h"
 #include "sabath/path.h"
+#include "sabath/session.h"
+#include "sabath/session_settings.h"
 
 namespace sabath::cli {
 namespace {

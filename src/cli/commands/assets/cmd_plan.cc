@@ -7,8 +7,8 @@
 #include "cli/show/render.h"
 #include "cli/told/plan_text.h"
 #include "cli/verbs.h"
+#include "machine/walltime.h"
 #include "sabath/plan.h"
-#include "settings/walltime.h"
 
 namespace sabath::cli {
 namespace {

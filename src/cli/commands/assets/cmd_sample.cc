@@ -8,14 +8,16 @@
 #include <cstring>
 #include <memory>
 
+#include "base/process.h"
 #include "cli/described.h"
 #include "cli/verbs.h"
+#include "machine/machine.h"
 #include "run/guarded_process.h"
-#include "run/machine.h"
 #include "run/node_samples.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "sabath/sampling.h"
+#include "sabath/session.h"
 
 namespace sabath::cli {
 namespace {

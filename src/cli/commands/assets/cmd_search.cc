@@ -5,6 +5,7 @@
 #include "cli/verbs.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "sabath/session.h"
 
 namespace sabath::cli {
 namespace {

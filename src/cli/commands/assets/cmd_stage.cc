@@ -11,9 +11,9 @@
 #include "cli/verbs.h"
 #include "comm/emulated_nodes.h"
 #include "comm/solo_comm.h"
+#include "machine/walltime.h"
 #include "report/text_table.h"
 #include "sabath/session.h"
-#include "settings/walltime.h"
 #include "stage/simulation/measured_sites.h"
 #include "verbs/assets/stage_forecast.h"
 
