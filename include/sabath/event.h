@@ -77,7 +77,7 @@ struct AssetFinished {
   std::string name;
 };
 
-// Of sabath/serving.h, when it listens.
+// Of sabath/verbs/serve.h, when it listens.
 struct ServeStarted {
   std::string url;   // as recipes name it
   std::string host;  // an address or a name of this machine
@@ -85,7 +85,7 @@ struct ServeStarted {
   std::string store;
 };
 
-// Of sabath/run.h, from the thread that called it.
+// Of sabath/verbs/run.h, from the thread that called it.
 struct RunStarted {
   std::string model, directory;
   std::optional<std::uint64_t> epochs;  // how many there will be, if the settings say so

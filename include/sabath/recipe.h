@@ -136,4 +136,9 @@ struct Recipe {
   std::shared_ptr<const Metadata> about;        // metadata_of(); null: the recipe says nothing
 };
 
+[[nodiscard]] std::string_view access_name(AccessKind kind);
+[[nodiscard]] std::optional<AccessKind> try_parse_access(std::string_view text);
+[[nodiscard]] std::string_view fragment_type_name(FragmentType type);
+[[nodiscard]] std::optional<std::uint64_t> known_size(const Recipe& recipe);  // of all fragments, when each says
+
 }  // namespace sabath

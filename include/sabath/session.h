@@ -11,14 +11,14 @@
 #include <string>
 
 #include "sabath/event.h"
-#include "sabath/fetch.h"
 #include "sabath/session_settings.h"
-#include "sabath/stage.h"
+#include "sabath/verbs/fetch.h"
+#include "sabath/verbs/stage.h"
 
 namespace sabath {
 
 class Comm;
-struct PlanRequest;  // sabath/plan.h
+struct PlanRequest;  // sabath/verbs/plan.h
 struct PlanRecord;
 
 class Session {

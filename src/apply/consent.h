@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "apply/input.h"
-#include "sabath/apply.h"
 #include "sabath/recipe.h"
 #include "sabath/session_settings.h"
+#include "sabath/verbs/apply.h"
 
 namespace sabath {
 

@@ -11,8 +11,8 @@
 #include "apply/plan.h"
 #include "holdings/calling_session.h"
 #include "manifest/manifest.h"
-#include "sabath/apply.h"
 #include "sabath/event.h"
+#include "sabath/verbs/apply.h"
 #include "store/store.h"
 
 namespace sabath {

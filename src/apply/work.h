@@ -14,8 +14,8 @@
 #include "apply/built_in.h"
 #include "apply/finished.h"
 #include "apply/plan.h"
-#include "sabath/apply.h"
 #include "sabath/event.h"
+#include "sabath/verbs/apply.h"
 #include "store/store.h"
 
 namespace sabath {

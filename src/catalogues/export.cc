@@ -19,9 +19,9 @@
 #include "recipe/index_file.h"
 #include "recipe/naming.h"
 #include "recipe/parse.h"
-#include "sabath/catalogue.h"
 #include "sabath/error.h"
 #include "sabath/metadata.h"
+#include "sabath/recipe.h"
 
 namespace sabath {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <stop_token>
 
-#include "sabath/catalogues.h"
 #include "sabath/session_settings.h"
+#include "sabath/verbs/catalogue.h"
 
 namespace sabath {
 

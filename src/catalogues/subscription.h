@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "sabath/catalogues.h"
 #include "sabath/event.h"
 #include "sabath/session_settings.h"
+#include "sabath/verbs/catalogue.h"
 
 namespace sabath {
 

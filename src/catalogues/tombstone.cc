@@ -11,7 +11,6 @@
 #include "recipe/identifier.h"
 #include "recipe/parse.h"
 #include "recipe/subscribed.h"
-#include "sabath/catalogue.h"
 #include "sabath/error.h"
 
 namespace sabath {

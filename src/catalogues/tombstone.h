@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sabath/catalogues.h"
+#include "sabath/verbs/catalogue.h"
 
 namespace sabath {
 

@@ -12,10 +12,10 @@
 #include "fetch/hosts/source_key.h"
 #include "holdings/holding.h"
 #include "recipe/shipped.h"
-#include "sabath/catalogue.h"
 #include "sabath/error.h"
 #include "sabath/metadata.h"
 #include "sabath/path.h"
+#include "sabath/recipe.h"
 
 namespace sabath {
 namespace {

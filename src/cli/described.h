@@ -1,6 +1,6 @@
 // A command whose request the library describes (fields/fields.h): its options come from there.
 //
-//   constexpr Verb du_verb{.name = "du", ..., .declare = declare<usage, print>};
+//   constexpr Verb du_verb{.name = "du", ..., .declare = declare<du, print>};
 //
 // where print(Context&, const UsageRecord&) writes the record for people, and `--json` prints it as it is. A verb that
 // has no file here, but a VerbText, is a command all the same: print_record() writes its record.

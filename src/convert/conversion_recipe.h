@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "convert/sources.h"
-#include "sabath/convert.h"
 #include "sabath/digest.h"
 #include "sabath/supporting.h"
+#include "sabath/verbs/convert.h"
 
 namespace sabath {
 

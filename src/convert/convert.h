@@ -1,12 +1,13 @@
-// A conversion from request to asset, and a finished one looked at again. Main thread. Throws as sabath/convert.h says.
+// A conversion from request to asset, and a finished one looked at again. Main thread. Throws as sabath/verbs/convert.h
+// says.
 #pragma once
 
 #include <stop_token>
 
 #include "holdings/calling_session.h"
-#include "sabath/convert.h"
 #include "sabath/event.h"
 #include "sabath/session_settings.h"
+#include "sabath/verbs/convert.h"
 
 namespace sabath {
 

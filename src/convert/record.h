@@ -3,7 +3,7 @@
 #pragma once
 
 #include "manifest/manifest.h"
-#include "sabath/convert.h"
+#include "sabath/verbs/convert.h"
 #include "store/store.h"
 
 namespace sabath {

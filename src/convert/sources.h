@@ -12,10 +12,10 @@
 
 #include "convert/engine.h"
 #include "holdings/calling_session.h"
-#include "sabath/convert.h"
 #include "sabath/event.h"
 #include "sabath/recipe.h"
 #include "sabath/session_settings.h"
+#include "sabath/verbs/convert.h"
 #include "store/store.h"
 
 namespace sabath {

@@ -13,7 +13,7 @@
 #include "convert/input_sets.h"
 #include "ort/runtime.h"
 #include "record/latency.h"
-#include "sabath/inspect.h"
+#include "sabath/verbs/inspect.h"
 
 namespace sabath {
 

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "fetch/hosts/context.h"
-#include "sabath/fetch.h"
 #include "sabath/recipe.h"
+#include "sabath/verbs/fetch.h"
 
 namespace sabath {
 

@@ -10,7 +10,7 @@
 #include "fetch/decide/job.h"
 #include "fetch/fragment_choice.h"
 #include "fetch/hosts/context.h"
-#include "sabath/fetch.h"
+#include "sabath/verbs/fetch.h"
 
 namespace sabath {
 

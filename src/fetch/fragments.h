@@ -6,7 +6,7 @@
 #include <string>
 
 #include "fetch/fragment_scope.h"
-#include "sabath/fetch.h"
+#include "sabath/verbs/fetch.h"
 
 namespace sabath {
 

@@ -9,8 +9,8 @@
 #include "fetch/asset.h"
 #include "manifest/manifest.h"
 #include "sabath/event.h"
-#include "sabath/fetch.h"
 #include "sabath/recipe.h"
+#include "sabath/verbs/fetch.h"
 #include "store/store.h"
 
 namespace sabath {

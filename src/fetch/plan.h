@@ -10,8 +10,8 @@
 #include "fetch/asset.h"
 #include "fetch/decide/rewrite.h"
 #include "machine/limits.h"
-#include "sabath/fetch.h"
-#include "sabath/plan.h"
+#include "sabath/verbs/fetch.h"
+#include "sabath/verbs/plan.h"
 #include "store/store.h"
 
 namespace sabath {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <functional>
 
-#include "sabath/inspect.h"
+#include "sabath/verbs/inspect.h"
 
 namespace sabath {
 

@@ -14,7 +14,7 @@
 #include "run/settings.h"
 #include "sabath/event.h"
 #include "sabath/recipe.h"
-#include "sabath/run.h"
+#include "sabath/verbs/run.h"
 
 namespace sabath {
 

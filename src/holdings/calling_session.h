@@ -7,8 +7,8 @@
 
 #include "sabath/comm.h"
 #include "sabath/event.h"
-#include "sabath/fetch.h"
 #include "sabath/session_settings.h"
+#include "sabath/verbs/fetch.h"
 
 namespace sabath {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "sabath/fair.h"
 #include "sabath/recipe.h"
+#include "sabath/verbs/fair.h"
 
 namespace sabath {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "report/run.h"
-#include "sabath/compare.h"
+#include "sabath/verbs/compare.h"
 
 namespace sabath {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "report/run.h"
-#include "sabath/report.h"
+#include "sabath/verbs/report.h"
 
 namespace sabath {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "fields/fields.h"
-#include "sabath/report.h"
+#include "sabath/verbs/report.h"
 
 namespace sabath {
 

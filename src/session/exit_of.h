@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "sabath/fetch.h"
 #include "sabath/session.h"
+#include "sabath/verbs/fetch.h"
 
 namespace sabath {
 

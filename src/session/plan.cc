@@ -1,5 +1,5 @@
 // Session::plan: each asset's plan, what only its sources know asked, and the whole held against every bound.
-#include "sabath/plan.h"
+#include "sabath/verbs/plan.h"
 #include "base/wording.h"
 
 #include <fmt/format.h>

@@ -132,10 +132,6 @@ void say_if_in_home(const SessionSettings& settings, EventSink& events) {
 
 }  // namespace
 
-void FetchRequest::add(AssetKind kind, const std::string& asset) {
-  (kind == AssetKind::dataset ? datasets : kind == AssetKind::model ? models : names).push_back(asset);
-}
-
 std::vector<Recipe> Session::State::wanted(const FetchRequest& request, EventSink& events) {
   check_name(request);
   std::vector<Recipe> recipes;

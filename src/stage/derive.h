@@ -12,7 +12,7 @@
 #include "hdf5/own_process.h"
 #include "manifest/manifest.h"
 #include "sabath/comm.h"
-#include "sabath/stage.h"
+#include "sabath/verbs/stage.h"
 #include "stage/beat.h"
 #include "store/store.h"
 

@@ -10,7 +10,7 @@
 #include "manifest/manifest.h"
 #include "sabath/comm.h"
 #include "sabath/event.h"
-#include "sabath/stage.h"
+#include "sabath/verbs/stage.h"
 #include "stage/from_origin.h"
 #include "store/store.h"
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "sabath/convert.h"
-#include "sabath/infer.h"
+#include "sabath/verbs/convert.h"
+#include "sabath/verbs/infer.h"
 
 namespace sabath {
 

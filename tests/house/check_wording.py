@@ -26,7 +26,7 @@ TOLD = {
 }  # fmt: skip
 # Lines that are content and no remedy: a recipe and a crate for people at any machine, what is hashed, what is refused.
 LINES = {
-    "src/verbs/care/adoption.cc": "sabath adopt", "src/report/ro_crate.cc": "sabath cite",
+    "src/verbs/care/adopt.cc": "sabath adopt", "src/report/ro_crate.cc": "sabath cite",
     "src/report/mlflow_store.cc": "sabath run", "src/verbs/doctor/doctor_store.cc": "sabath doctor",
 }  # fmt: skip
 KEYS = "docs/requests-and-records.md"

@@ -4,9 +4,9 @@
 #include "cli/ranks.h"
 #include "cli/verbs.h"
 #include "machine/machine.h"
-#include "sabath/doctor.h"
 #include "sabath/path.h"
 #include "sabath/session.h"
+#include "sabath/verbs/doctor.h"
 
 namespace sabath::cli {
 namespace {

@@ -1,7 +1,7 @@
 #include "cli/described.h"
 #include "cli/show/render.h"
 #include "cli/verbs.h"
-#include "sabath/schemes.h"
+#include "sabath/verbs/fetchers.h"
 
 namespace sabath::cli {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/verb.h"
-#include "sabath/catalogue.h"
+#include "sabath/verbs/list.h"
 
 namespace sabath::cli {
 

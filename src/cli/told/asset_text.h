@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "sabath/catalogue.h"
+#include "sabath/verbs/info.h"
 
 namespace sabath::cli {
 

@@ -8,7 +8,6 @@
 #include "base/counted.h"
 #include "base/text.h"
 #include "cli/show/render.h"
-#include "sabath/catalogue.h"
 #include "sabath/path.h"
 
 namespace sabath::cli {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sabath/plan.h"
+#include "sabath/verbs/plan.h"
 
 namespace sabath::cli {
 

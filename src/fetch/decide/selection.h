@@ -6,8 +6,8 @@
 
 #include "base/glob.h"
 #include "manifest/manifest.h"
-#include "sabath/fetch.h"
 #include "sabath/path.h"
+#include "sabath/verbs/fetch.h"
 
 namespace sabath {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "sabath/event.h"
-#include "sabath/fetch.h"
 #include "sabath/fetcher.h"
+#include "sabath/verbs/fetch.h"
 
 namespace sabath {
 

@@ -12,8 +12,8 @@
 
 #include "fetch/decide/job.h"
 #include "sabath/digest.h"
-#include "sabath/fetch.h"
 #include "sabath/recipe.h"
+#include "sabath/verbs/fetch.h"
 #include "store/store.h"
 
 namespace sabath {

@@ -6,7 +6,7 @@
 
 #include "comm/parcel.h"
 #include "fetch/decide/job.h"
-#include "sabath/fetch.h"
+#include "sabath/verbs/fetch.h"
 
 namespace sabath {
 

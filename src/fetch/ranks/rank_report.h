@@ -13,7 +13,7 @@
 #include "fetch/hosts/reuse_meter.h"
 #include "fetch/ranks/rounds.h"
 #include "sabath/event.h"
-#include "sabath/fetch.h"
+#include "sabath/verbs/fetch.h"
 
 namespace sabath {
 

@@ -1,10 +1,10 @@
-// A data file's format by its content, and its facts: include/sabath/inspect.h says which. One thread at a time. Throws
-// as that says.
+// A data file's format by its content, and its facts: include/sabath/verbs/inspect.h says which. One thread at a time.
+// Throws as that says.
 #pragma once
 
 #include <functional>
 
-#include "sabath/inspect.h"
+#include "sabath/verbs/inspect.h"
 
 namespace sabath {
 

@@ -1,6 +1,6 @@
 // The formats of data files that `inspect` knows, and that the harvest of facts reads: each is a constant in a file of
 // its own, and a line of the table in inspect_formats.cc. A file may be hostile: reading is bounded. One thread at a
-// time. Functions throw what include/sabath/inspect.h says.
+// time. Functions throw what include/sabath/verbs/inspect.h says.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "formats/bytes.h"
-#include "sabath/inspect.h"
+#include "sabath/verbs/inspect.h"
 
 namespace sabath {
 

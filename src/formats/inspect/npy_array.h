@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "formats/npy.h"
-#include "sabath/inspect.h"
 #include "sabath/path.h"
+#include "sabath/verbs/inspect.h"
 
 namespace sabath {
 

@@ -8,7 +8,7 @@
 
 #include "manifest/manifest.h"
 #include "sabath/error.h"
-#include "sabath/stage.h"
+#include "sabath/verbs/stage.h"
 
 namespace sabath {
 

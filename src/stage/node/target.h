@@ -9,7 +9,7 @@
 
 #include "sabath/comm.h"
 #include "sabath/event.h"
-#include "sabath/stage.h"
+#include "sabath/verbs/stage.h"
 
 namespace sabath {
 

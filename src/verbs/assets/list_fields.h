@@ -3,7 +3,8 @@
 
 #include "fields/asset_kind.h"
 #include "holdings/holding.h"
-#include "sabath/catalogue.h"
+#include "sabath/recipe.h"
+#include "sabath/verbs/list.h"
 
 namespace sabath {
 

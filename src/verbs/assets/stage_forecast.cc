@@ -11,10 +11,10 @@
 #include "base/text.h"
 #include "base/wording.h"
 #include "fields/request.h"
-#include "sabath/catalogue.h"
 #include "sabath/error.h"
-#include "sabath/manifests.h"
 #include "sabath/path.h"
+#include "sabath/verbs/info.h"
+#include "sabath/verbs/manifest.h"
 
 namespace sabath {
 namespace {
@@ -89,7 +89,7 @@ ManifestTotals totals_of_asset(Session& session, const std::string& name, const 
   }
   ManifestShowRequest request{.manifest = asset.manifest, .on_entry = {}};
   request.on_entry = [](const ManifestShowRecord&, const ManifestEntry&) {};
-  return show_manifest(session, request, unheard, stop).totals;
+  return manifest_show(session, request, unheard, stop).totals;
 }
 
 }  // namespace

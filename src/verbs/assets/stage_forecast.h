@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "sabath/session.h"
-#include "sabath/stage.h"
-#include "sabath/views.h"
+#include "sabath/verbs/stage.h"
+#include "sabath/verbs/view.h"
 #include "stage/simulation/simulate.h"
 
 namespace sabath {

@@ -1,4 +1,4 @@
-#include "sabath/unstage.h"
+#include "sabath/verbs/unstage.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fields/fields.h"
-#include "sabath/views.h"
+#include "sabath/verbs/view.h"
 
 namespace sabath {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sabath/adoption.h"
+#include "sabath/verbs/adopt.h"
 
 namespace sabath {
 

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "base/wording.h"
-#include "sabath/catalogue.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "sabath/recipe.h"
 #include "verbs/assets/assets.h"
 
 namespace sabath {

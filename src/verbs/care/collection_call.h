@@ -1,7 +1,7 @@
 // `gc` as hosts and the command line call it: a collection, or the undoing of the last one. Plain value.
 #pragma once
 
-#include "sabath/collection.h"
+#include "sabath/verbs/gc.h"
 
 namespace sabath {
 

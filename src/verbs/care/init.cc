@@ -1,4 +1,4 @@
-#include "sabath/init.h"
+#include "sabath/verbs/init.h"
 
 #include <fmt/format.h>
 #include <grp.h>

@@ -9,7 +9,7 @@
 
 #include "sabath/recipe.h"
 #include "sabath/session.h"
-#include "sabath/verification.h"
+#include "sabath/verbs/verify.h"
 #include "store/store.h"
 
 namespace sabath {

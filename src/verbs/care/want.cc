@@ -1,4 +1,4 @@
-#include "sabath/want.h"
+#include "sabath/verbs/want.h"
 
 #include <fmt/format.h>
 

@@ -15,7 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "holdings/holding.h"
-#include "sabath/catalogue.h"
+#include "sabath/recipe.h"
 #include "verbs/verb.h"
 
 namespace sabath {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fields/asset_kind.h"
-#include "sabath/catalogues.h"
+#include "sabath/verbs/catalogue.h"
 
 namespace sabath {
 

@@ -1,4 +1,4 @@
-#include "sabath/doctor.h"
+#include "sabath/verbs/doctor.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "sabath/doctor.h"
 #include "sabath/session_settings.h"
+#include "sabath/verbs/doctor.h"
 
 namespace sabath {
 

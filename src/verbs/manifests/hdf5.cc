@@ -1,4 +1,4 @@
-#include "sabath/hdf5.h"
+#include "sabath/verbs/hdf5.h"
 
 #include <fmt/format.h>
 

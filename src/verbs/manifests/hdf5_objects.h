@@ -5,7 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "fields/fields.h"
-#include "sabath/hdf5.h"
+#include "sabath/verbs/hdf5.h"
 
 namespace sabath {
 

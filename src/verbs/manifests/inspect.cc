@@ -1,4 +1,4 @@
-#include "sabath/inspect.h"
+#include "sabath/verbs/inspect.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 
 #include "formats/inspect/inspect_file.h"
 #include "sabath/error.h"
-#include "sabath/hdf5.h"
 #include "sabath/path.h"
+#include "sabath/verbs/hdf5.h"
 #include "verbs/verb.h"
 
 namespace sabath {

@@ -1,8 +1,8 @@
-// The entries of manifests, and the differences of two, as the plain values of sabath/manifests.h. Any thread.
+// The entries of manifests, and the differences of two, as the plain values of sabath/verbs/manifest.h. Any thread.
 #pragma once
 
 #include "manifest/manifest.h"
-#include "sabath/manifests.h"
+#include "sabath/verbs/manifest.h"
 
 namespace sabath {
 

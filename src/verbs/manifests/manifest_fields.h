@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fields/fields.h"
-#include "sabath/manifests.h"
+#include "sabath/verbs/manifest.h"
 
 namespace sabath {
 

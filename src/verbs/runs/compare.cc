@@ -1,4 +1,4 @@
-#include "sabath/compare.h"
+#include "sabath/verbs/compare.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "sabath/convert.h"
+#include "sabath/verbs/convert.h"
 
 #include <nlohmann/json.hpp>
 
@@ -12,8 +12,8 @@ ConvertRecord convert(Session& session, const ConvertRequest& request, EventSink
   return make_conversion(caller_of(session), request, events, stop);
 }
 
-ConversionCheckRecord check_conversion(Session& session, const ConversionCheckRequest& request, EventSink&,
-                                       std::stop_token stop) {
+ConversionCheckRecord convert_check(Session& session, const ConversionCheckRequest& request, EventSink&,
+                                    std::stop_token stop) {
   return look_at_conversion(session.settings(), request, stop);
 }
 
@@ -92,6 +92,6 @@ std::string to_json(const ConvertRecord& record) { return record_text(record); }
 std::string to_json(const ConversionCheckRecord& record) { return record_text(record); }
 
 extern constexpr LibraryVerb convert_call = described<convert>("convert");
-extern constexpr LibraryVerb convert_check_call = described<check_conversion>("convert check");
+extern constexpr LibraryVerb convert_check_call = described<convert_check>("convert check");
 
 }  // namespace sabath

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fields/fields.h"
-#include "sabath/convert.h"
+#include "sabath/verbs/convert.h"
 
 namespace sabath {
 

@@ -1,4 +1,4 @@
-#include "sabath/infer.h"
+#include "sabath/verbs/infer.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -21,7 +21,7 @@
 #include "sabath/asset_file.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
-#include "sabath/views.h"
+#include "sabath/verbs/path.h"
 #include "verbs/runs/infer_fields.h"
 #include "verbs/verb.h"
 

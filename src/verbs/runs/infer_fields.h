@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "fields/fields.h"
-#include "sabath/infer.h"
+#include "sabath/verbs/infer.h"
 
 namespace sabath {
 

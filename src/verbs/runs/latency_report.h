@@ -5,7 +5,7 @@
 #include <stop_token>
 
 #include "sabath/event.h"
-#include "sabath/report.h"
+#include "sabath/verbs/report.h"
 
 namespace sabath {
 

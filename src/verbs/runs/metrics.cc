@@ -1,4 +1,4 @@
-#include "sabath/metrics.h"
+#include "sabath/verbs/metrics.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "sabath/report.h"
+#include "sabath/verbs/report.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "sabath/run.h"
+#include "sabath/verbs/run.h"
 
 #include <fmt/format.h>
 

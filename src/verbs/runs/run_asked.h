@@ -1,7 +1,7 @@
-// What `run` is asked by its name and on the command line: a request of sabath/run.h, and what it is for.
+// What `run` is asked by its name and on the command line: a request of sabath/verbs/run.h, and what it is for.
 #pragma once
 
-#include "sabath/run.h"
+#include "sabath/verbs/run.h"
 
 namespace sabath {
 

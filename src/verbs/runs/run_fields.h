@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fields/fields.h"
-#include "sabath/run.h"
+#include "sabath/verbs/run.h"
 
 namespace sabath {
 

@@ -1,4 +1,4 @@
-#include "sabath/task.h"
+#include "sabath/verbs/task.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include "base/file.h"
 #include "base/wording.h"
 #include "run/commands.h"
-#include "sabath/catalogue.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "sabath/verbs/search.h"
 #include "task/plan.h"
 #include "verbs/runs/convert_fields.h"
 #include "verbs/runs/infer_fields.h"

@@ -1,4 +1,4 @@
-#include "sabath/trust.h"
+#include "sabath/verbs/trust.h"
 
 #include <fmt/format.h>
 

@@ -13,7 +13,7 @@
 #include "fetch/hosts/space_guard.h"
 #include "fetch/transfer/swarm.h"
 #include "memory_origin.h"
-#include "sabath/fetch.h"
+#include "sabath/verbs/fetch.h"
 #include "store/store.h"
 #include "support/seeded.h"
 #include "support/temp_dir.h"

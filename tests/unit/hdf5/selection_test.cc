@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "sabath/error.h"
-#include "sabath/fetch.h"
+#include "sabath/verbs/fetch.h"
 
 namespace sabath {
 namespace {

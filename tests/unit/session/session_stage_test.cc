@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "sabath/session.h"
-#include "sabath/stage.h"
+#include "sabath/verbs/stage.h"
 #include "site.h"
 #include "store/disk/listing.h"
 #include "store/state.h"

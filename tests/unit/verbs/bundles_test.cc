@@ -1,4 +1,5 @@
-#include "sabath/bundles.h"
+#include "sabath/verbs/export.h"
+#include "sabath/verbs/import.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

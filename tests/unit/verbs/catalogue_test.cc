@@ -1,4 +1,8 @@
-#include "sabath/catalogue.h"
+#include "sabath/verbs/cite.h"
+#include "sabath/verbs/info.h"
+#include "sabath/verbs/list.h"
+#include "sabath/verbs/search.h"
+#include "sabath/verbs/where.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sabath/inspect.h"
+#include "sabath/verbs/inspect.h"
 
 #include <gtest/gtest.h>
 

@@ -5,12 +5,12 @@
 #include <filesystem>
 
 #include "ask.h"
-#include "sabath/adoption.h"
-#include "sabath/collection.h"
-#include "sabath/keeping.h"
-#include "sabath/removal.h"
-#include "sabath/unstage.h"
-#include "sabath/usage.h"
+#include "sabath/verbs/adopt.h"
+#include "sabath/verbs/du.h"
+#include "sabath/verbs/gc.h"
+#include "sabath/verbs/keep.h"
+#include "sabath/verbs/rm.h"
+#include "sabath/verbs/unstage.h"
 #include "site.h"
 #include "support/seeded.h"
 
@@ -78,15 +78,15 @@ TEST_F(Keeping, WhatIsKeptIsListedAndLetGo) {
 TEST_F(Keeping, ACollectionSaysFirstAndCanBeTakenBack) {
   (void)keep(session, {{"rain"}}, unheard);
   CollectionRequest request{.size_max = 0, .force_local = true, .dry_run = true};
-  const CollectionRecord would = collect(session, request, unheard);
+  const CollectionRecord would = gc(session, request, unheard);
   EXPECT_EQ(names_of(would.collected), Names{"clouds"});
   EXPECT_EQ(names_of(would.kept), Names{"rain"});
   EXPECT_EQ(ask(session, "gc", {{"max_size", 0}, {"force_local", true}, {"dry_run", true}}), to_json(would));
 
   request.dry_run = false;
-  EXPECT_EQ(collect(session, request, unheard).collected_bytes, would.collected_bytes);
+  EXPECT_EQ(gc(session, request, unheard).collected_bytes, would.collected_bytes);
   EXPECT_EQ(kind_of([&] { (void)session.path("clouds"); }), FailureKind::offline);
-  const UndoRecord undone = undo_collection(session, {}, unheard);
+  const UndoRecord undone = undo_gc(session, {}, unheard);
   EXPECT_EQ(undone.assets, 1U);
   EXPECT_FALSE(session.path("clouds").empty());
   EXPECT_EQ(ask(session, "gc", {{"undo", true}}),
@@ -94,21 +94,21 @@ TEST_F(Keeping, ACollectionSaysFirstAndCanBeTakenBack) {
 }
 
 TEST_F(Keeping, WhatIsRemovedIsFreed) {
-  const std::uint64_t before = usage(session, {}, unheard).object_bytes;
-  const UsageRecord room = usage(session, {{"clouds"}}, unheard);
+  const std::uint64_t before = du(session, {}, unheard).object_bytes;
+  const UsageRecord room = du(session, {{"clouds"}}, unheard);
   ASSERT_EQ(room.assets.size(), 1U);
   EXPECT_EQ(room.assets[0].files, 1U);
   const auto assets_of = [](const std::string& record) {
     return Json::parse(record).at("assets");
   };  // what is free changes
   EXPECT_EQ(assets_of(ask(session, "du", {{"names", {"clouds"}}})), assets_of(to_json(room)));
-  const RemovalRecord gone = remove(session, {{"clouds"}, true}, unheard);
+  const RemovalRecord gone = rm(session, {{"clouds"}, true}, unheard);
   ASSERT_EQ(gone.assets.size(), 1U);
   EXPECT_EQ(gone.assets[0].freed_bytes, room.assets[0].alone_bytes);
-  EXPECT_EQ(before - usage(session, {}, unheard).object_bytes, gone.assets[0].freed_bytes);
+  EXPECT_EQ(before - du(session, {}, unheard).object_bytes, gone.assets[0].freed_bytes);
   EXPECT_EQ(kind_of([&] { (void)session.path("clouds"); }), FailureKind::offline);
   EXPECT_FALSE(session.path("rain").empty());
-  EXPECT_EQ(kind_of([&] { (void)remove(session, {{"clouds"}}, unheard); }), FailureKind::offline);
+  EXPECT_EQ(kind_of([&] { (void)rm(session, {{"clouds"}}, unheard); }), FailureKind::offline);
 
   EXPECT_EQ(site.fetch("clouds").exit, 0);
   EXPECT_EQ(ask(session, "rm", {{"names", {"clouds"}}, {"now", true}}), to_json(gone));

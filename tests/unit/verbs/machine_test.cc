@@ -6,9 +6,9 @@
 
 #include "ask.h"
 #include "sabath/configuration.h"
-#include "sabath/doctor.h"
-#include "sabath/log_line.h"
-#include "sabath/schemes.h"
+#include "sabath/verbs/doctor.h"
+#include "sabath/verbs/fetchers.h"
+#include "sabath/verbs/log.h"
 #include "site.h"
 
 namespace sabath::test {

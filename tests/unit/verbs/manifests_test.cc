@@ -1,4 +1,4 @@
-#include "sabath/manifests.h"
+#include "sabath/verbs/manifest.h"
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ class Manifests : public ::testing::Test {
   }
   void write(const std::string& name, const std::string& text) const { std::ofstream(data / name) << text; }
   ManifestCreateRecord create(const std::string& name) {
-    return create_manifest(session, {.path = data, .output = site / name}, unheard);
+    return manifest_create(session, {.path = data, .output = site / name}, unheard);
   }
   [[nodiscard]] std::string file(const std::string& name) const { return site / name; }
 
@@ -43,7 +43,7 @@ TEST_F(Manifests, AreCreatedAndShown) {
   EXPECT_EQ(ask(session, "manifest create", {{"path", data}, {"output", file("a.manifest")}, {"threads", 2}}),
             to_json(made));
 
-  const ManifestShowRecord shown = show_manifest(session, {file("a.manifest"), true, {}}, unheard);
+  const ManifestShowRecord shown = manifest_show(session, {file("a.manifest"), true, {}}, unheard);
   EXPECT_EQ(shown.manifest, made.manifest);
   ASSERT_EQ(shown.entries.size(), 4U);
   EXPECT_EQ(shown.entries[0].path, "big");
@@ -64,7 +64,7 @@ TEST_F(Manifests, AreToldEntryByEntry) {
     EXPECT_EQ(head.totals.files, 2U);
     paths.push_back(entry.path);
   };
-  EXPECT_TRUE(show_manifest(session, {file("a.manifest"), false, on_entry}, unheard).entries.empty());
+  EXPECT_TRUE(manifest_show(session, {file("a.manifest"), false, on_entry}, unheard).entries.empty());
   EXPECT_EQ(paths, (std::vector<std::string>{"big", "empty", "link", "run"}));
 }
 
@@ -85,8 +85,7 @@ TEST_F(Manifests, DifferByWhatWasChanged) {
   write("run", "#!/bin/bash\n");
   fs::remove(data / "link");
   create("b.manifest");
-  const ManifestDiffRecord record =
-      diff_manifests(session, {file("a.manifest"), file("b.manifest"), true, {}}, unheard);
+  const ManifestDiffRecord record = manifest_diff(session, {file("a.manifest"), file("b.manifest"), true, {}}, unheard);
   EXPECT_EQ(record.exit, exit_code(FailureKind::content));
   std::vector<std::string> kinds;
   for (const auto& difference : record.differences) kinds.push_back(difference.kind);
@@ -104,7 +103,7 @@ TEST_F(Manifests, NameTheBadChunk) {
   fs::remove(data / "run");
   write("new", "");
   const auto verify = [&](bool allow_extra) {
-    return verify_manifest(session, {.manifest = file("a.manifest"), .path = data, .allow_extra = allow_extra},
+    return manifest_verify(session, {.manifest = file("a.manifest"), .path = data, .allow_extra = allow_extra},
                            unheard);
   };
   const ManifestVerifyRecord record = verify(true);
@@ -125,7 +124,7 @@ TEST_F(Manifests, AreExported) {
   site.dataset("clouds", {with_checksum(file_fragment("f", "a.bin", {site.serve("a", "abc")}), "abc")});
   ASSERT_EQ(site.fetch("clouds").exit, 0);
   const ManifestExportRequest request{.manifest = "clouds", .metalink = site / "a.meta4", .urls = {"https://a.test/"}};
-  const ManifestExportRecord record = export_manifest(session, request, unheard);
+  const ManifestExportRecord record = manifest_export(session, request, unheard);
   EXPECT_EQ(record.files, 1U);
   std::ifstream text(site / "a.meta4");
   EXPECT_NE(std::string(std::istreambuf_iterator<char>(text), {}).find("https://a.test/a.bin"), std::string::npos);
@@ -154,10 +153,10 @@ TEST_F(Manifests, RefuseWhatMakesNoSense) {
   for (const auto& [verb, request] : wrong)
     EXPECT_EQ(refusal(session, verb, request).kind, FailureKind::usage) << verb << " " << request;
   EXPECT_EQ(refusal(session, "manifest show", {{"manifest", "nothing"}}).kind, FailureKind::not_found);
-  EXPECT_THROW((void)create_manifest(session, {.path = data, .output = {}}, unheard), Error);
+  EXPECT_THROW((void)manifest_create(session, {.path = data, .output = {}}, unheard), Error);
   std::stop_source stopped;
   stopped.request_stop();
-  EXPECT_THROW((void)show_manifest(session, {manifest, false, {}}, unheard, stopped.get_token()), Error);
+  EXPECT_THROW((void)manifest_show(session, {manifest, false, {}}, unheard, stopped.get_token()), Error);
 }
 
 }  // namespace

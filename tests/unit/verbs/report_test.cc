@@ -1,11 +1,11 @@
-#include "sabath/report.h"
+#include "sabath/verbs/report.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
 #include "ask.h"
-#include "sabath/compare.h"
+#include "sabath/verbs/compare.h"
 #include "site.h"
 #include "support/seeded.h"
 

@@ -1,11 +1,11 @@
-#include "sabath/run.h"
+#include "sabath/verbs/run.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
 #include "ask.h"
-#include "sabath/trust.h"
+#include "sabath/verbs/trust.h"
 #include "site.h"
 
 namespace sabath::test {

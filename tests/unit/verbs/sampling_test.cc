@@ -1,4 +1,4 @@
-#include "sabath/sampling.h"
+#include "sabath/verbs/sample.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "sabath/serving.h"
+#include "sabath/verbs/serve.h"
 
 #include <gtest/gtest.h>
 

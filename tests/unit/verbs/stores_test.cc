@@ -5,9 +5,10 @@
 #include <fstream>
 
 #include "ask.h"
-#include "sabath/init.h"
-#include "sabath/views.h"
-#include "sabath/want.h"
+#include "sabath/verbs/init.h"
+#include "sabath/verbs/path.h"
+#include "sabath/verbs/view.h"
+#include "sabath/verbs/want.h"
 #include "site.h"
 
 namespace sabath::test {

@@ -1,4 +1,4 @@
-#include "sabath/verification.h"
+#include "sabath/verbs/verify.h"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 
 #include "cli/described.h"
 #include "cli/verbs.h"
-#include "sabath/catalogue.h"
 #include "sabath/path.h"
+#include "sabath/verbs/cite.h"
 
 namespace sabath::cli {
 namespace {

@@ -1,6 +1,6 @@
 #include "cli/described.h"
 #include "cli/verbs.h"
-#include "sabath/views.h"
+#include "sabath/verbs/path.h"
 
 namespace sabath::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include "cli/told/plan_text.h"
 #include "cli/verbs.h"
 #include "machine/walltime.h"
-#include "sabath/plan.h"
+#include "sabath/verbs/plan.h"
 
 namespace sabath::cli {
 namespace {

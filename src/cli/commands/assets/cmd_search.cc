@@ -6,6 +6,7 @@
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "sabath/session.h"
+#include "sabath/verbs/search.h"
 
 namespace sabath::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include "cli/verbs.h"
 #include "comm/emulated_nodes.h"
 #include "comm/solo_comm.h"
-#include "sabath/unstage.h"
+#include "sabath/verbs/unstage.h"
 
 namespace sabath::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include "cli/described.h"
 #include "cli/show/hub_exports.h"
 #include "cli/verbs.h"
-#include "sabath/views.h"
+#include "sabath/verbs/view.h"
 
 namespace sabath::cli {
 namespace {

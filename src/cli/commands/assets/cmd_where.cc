@@ -2,7 +2,7 @@
 
 #include "cli/described.h"
 #include "cli/verbs.h"
-#include "sabath/catalogue.h"
+#include "sabath/verbs/where.h"
 
 namespace sabath::cli {
 namespace {

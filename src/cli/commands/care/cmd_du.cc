@@ -6,7 +6,7 @@
 #include "cli/show/render.h"
 #include "cli/verbs.h"
 #include "sabath/path.h"
-#include "sabath/usage.h"
+#include "sabath/verbs/du.h"
 
 namespace sabath::cli {
 namespace {
@@ -56,7 +56,7 @@ constexpr Verb du_verb{
     .details =
         "Objects are counted once, however many assets and views share them. What a collection moved to the trash "
         "takes space until `sabath gc` deletes it.",
-    .declare = declare<usage, cmd_du::print>,
+    .declare = declare<du, cmd_du::print>,
     .once = true,
 };
 

@@ -6,8 +6,8 @@
 #include "cli/described.h"
 #include "cli/show/render.h"
 #include "cli/verbs.h"
-#include "sabath/bundles.h"
 #include "sabath/error.h"
+#include "sabath/verbs/export.h"
 
 namespace sabath::cli {
 namespace {

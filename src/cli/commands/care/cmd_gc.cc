@@ -7,7 +7,7 @@
 #include "cli/show/age.h"
 #include "cli/show/render.h"
 #include "cli/verbs.h"
-#include "sabath/collection.h"
+#include "sabath/verbs/gc.h"
 #include "verbs/care/collection_call.h"
 
 namespace sabath::cli {
@@ -66,7 +66,7 @@ void print(Context& context, const CollectionRequest& request, const CollectionR
 
 int undo(Context& context, Session& session) {
   NoEvents unheard;
-  const UndoRecord record = undo_collection(session, {}, unheard, context.stop);
+  const UndoRecord record = undo_gc(session, {}, unheard, context.stop);
   if (context.presentation.json) context.out.record_text(to_json(record));
   context.say(fmt::format("taken back: {}, {}", counted(record.objects, "object"), counted(record.assets, "asset")));
   return record.exit;
@@ -77,7 +77,7 @@ int run(Context& context, const CollectionCall& request) {
   Session session(context.configuration.session);
   if (request.undo) return undo(context, session);
   NoEvents unheard;
-  const CollectionRecord record = collect(session, request, unheard, context.stop);
+  const CollectionRecord record = gc(session, request, unheard, context.stop);
   if (context.presentation.json) {
     context.out.record_text(to_json(record));
   } else {

@@ -5,8 +5,8 @@
 #include "base/text.h"
 #include "cli/described.h"
 #include "cli/verbs.h"
-#include "sabath/bundles.h"
 #include "sabath/path.h"
+#include "sabath/verbs/import.h"
 
 namespace sabath::cli {
 namespace {

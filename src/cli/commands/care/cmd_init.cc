@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "cli/described.h"
 #include "cli/verbs.h"
-#include "sabath/init.h"
+#include "sabath/verbs/init.h"
 
 namespace sabath::cli {
 namespace {

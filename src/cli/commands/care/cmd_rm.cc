@@ -7,7 +7,7 @@
 #include "cli/show/age.h"
 #include "cli/verbs.h"
 #include "sabath/path.h"
-#include "sabath/removal.h"
+#include "sabath/verbs/rm.h"
 
 namespace sabath::cli {
 namespace {
@@ -52,7 +52,7 @@ int run(Context& context, RemovalRequest& request) {
   RemovalRecord record;
   for (const auto& name : std::exchange(request.names, {})) {  // one by one: what went is said, even if the next stays
     request.names = {name};
-    for (auto& gone : remove(session, request, unheard, context.stop).assets) {
+    for (auto& gone : rm(session, request, unheard, context.stop).assets) {
       tell(context, gone);
       record.assets.push_back(std::move(gone));
     }

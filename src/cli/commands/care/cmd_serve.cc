@@ -3,7 +3,7 @@
 #include "base/counted.h"
 #include "cli/described.h"
 #include "cli/verbs.h"
-#include "sabath/serving.h"
+#include "sabath/verbs/serve.h"
 
 namespace sabath::cli {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "cli/described.h"
 #include "cli/verbs.h"
-#include "sabath/keeping.h"
 #include "sabath/path.h"
+#include "sabath/verbs/keep.h"
 
 namespace sabath::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "cli/show/render.h"
 #include "cli/verbs.h"
 #include "sabath/path.h"
-#include "sabath/verification.h"
+#include "sabath/verbs/verify.h"
 
 namespace sabath::cli {
 namespace {

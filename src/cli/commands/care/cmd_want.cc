@@ -4,7 +4,7 @@
 #include "cli/described.h"
 #include "cli/verbs.h"
 #include "sabath/error.h"
-#include "sabath/want.h"
+#include "sabath/verbs/want.h"
 
 namespace sabath::cli {
 namespace {

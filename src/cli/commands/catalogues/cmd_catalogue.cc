@@ -6,9 +6,9 @@
 #include "base/counted.h"
 #include "cli/described.h"
 #include "cli/verbs.h"
-#include "sabath/catalogues.h"
 #include "sabath/path.h"
-#include "sabath/pinning.h"
+#include "sabath/verbs/catalogue.h"
+#include "sabath/verbs/catalogue_pin.h"
 
 namespace sabath::cli {
 namespace {
@@ -50,7 +50,7 @@ Action declare_pin(OptionSet& set) {
   return [request](Context& context) {
     Session session(context.configuration.session);
     NoEvents unheard;
-    const PinnedRecipeRecord record = pin_recipe(session, *request, unheard, context.stop);
+    const PinnedRecipeRecord record = catalogue_pin(session, *request, unheard, context.stop);
     for (const std::string& part : record.root_only)
       context.say(fmt::format("{} is no single file: the root alone says what it holds", printable(part)));
     context.say(fmt::format("{} is {}pinned: {}, {} with size and SHA-256", record.name,
@@ -70,7 +70,7 @@ Action declare_export(OptionSet& set) {
   return [request](Context& context) {
     Session session(context.configuration.session);
     NoEvents unheard;
-    const ExportedCatalogueRecord record = export_catalogue(session, *request, unheard, context.stop);
+    const ExportedCatalogueRecord record = catalogue_export(session, *request, unheard, context.stop);
     for (const std::string& line : record.left_out) context.say(fmt::format("left out: {}", printable(line, 1000)));
     for (const std::string& line : record.doubts) context.warn(printable(line, 1000));
     for (const std::string& line : record.unpinned) context.warn(fmt::format("not pinned: {}", printable(line, 1000)));
@@ -136,7 +136,7 @@ constexpr Verb catalogue_rm_verb{
     .details =
         "The tombstone says name, id, root, licence, citation, when and why. The content in the store is not touched: "
         "`sabath rm` frees its space, before the recipe goes.",
-    .declare = declare<remove_recipe, cmd_catalogue::print_removed>,
+    .declare = declare<catalogue_rm, cmd_catalogue::print_removed>,
 };
 
 constexpr Verb catalogue_export_verb{

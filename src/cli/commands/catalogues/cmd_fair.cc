@@ -6,8 +6,8 @@
 #include "cli/described.h"
 #include "cli/verbs.h"
 #include "sabath/error.h"
-#include "sabath/fair.h"
 #include "sabath/path.h"
+#include "sabath/verbs/fair.h"
 
 namespace sabath::cli {
 namespace {

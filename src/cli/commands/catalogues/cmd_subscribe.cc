@@ -6,8 +6,8 @@
 #include "base/counted.h"
 #include "cli/described.h"
 #include "cli/verbs.h"
-#include "sabath/catalogues.h"
 #include "sabath/path.h"
+#include "sabath/verbs/catalogue.h"
 
 namespace sabath::cli {
 namespace {
@@ -56,7 +56,7 @@ Action declare_unsubscribe(OptionSet& set) {
   return [request](Context& context) {
     Session session(context.configuration.session);
     NoEvents unheard;
-    const SubscriptionsRecord record = unsubscribe(session, *request, unheard, context.stop);
+    const SubscriptionsRecord record = catalogue_unsubscribe(session, *request, unheard, context.stop);
     if (context.presentation.json) context.out.record_text(to_json(record));
     context.say(fmt::format("{} is not searched any more; what was fetched stays", request->name));
     return record.exit;
@@ -67,7 +67,7 @@ Action declare_list(OptionSet&) {
   return [](Context& context) {
     Session session(context.configuration.session);
     NoEvents unheard;
-    const SubscriptionsRecord record = subscriptions(session, {}, unheard, context.stop);
+    const SubscriptionsRecord record = catalogue_list(session, {}, unheard, context.stop);
     if (record.catalogues.empty()) context.say("no catalogue is subscribed");
     return told(context, record);
   };

@@ -5,8 +5,8 @@
 #include "base/text.h"
 #include "cli/described.h"
 #include "cli/verbs.h"
-#include "sabath/hdf5.h"
 #include "sabath/path.h"
+#include "sabath/verbs/hdf5.h"
 
 namespace sabath::cli {
 namespace {

@@ -5,8 +5,8 @@
 #include "base/text.h"
 #include "cli/described.h"
 #include "cli/verbs.h"
-#include "sabath/inspect.h"
 #include "sabath/path.h"
+#include "sabath/verbs/inspect.h"
 
 namespace sabath::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "cli/described.h"
 #include "cli/verbs.h"
-#include "sabath/manifests.h"
+#include "sabath/verbs/manifest.h"
 
 namespace sabath::cli {
 namespace {
@@ -30,7 +30,7 @@ constexpr Verb manifest_create_verb{
         "count, so the same content gives the same root everywhere. A device, a socket or a symlink that leaves PATH "
         "is refused.",
     .keeps_state = true,
-    .declare = declare<create_manifest, cmd_manifest_create::print>,
+    .declare = declare<manifest_create, cmd_manifest_create::print>,
 };
 
 }  // namespace sabath::cli

@@ -5,8 +5,8 @@
 #include "base/text.h"
 #include "cli/described.h"
 #include "cli/verbs.h"
-#include "sabath/manifests.h"
 #include "sabath/path.h"
+#include "sabath/verbs/manifest.h"
 #include "verbs/manifests/manifest_fields.h"
 
 namespace sabath::cli {
@@ -38,7 +38,7 @@ int run(Context& context, ManifestDiffRequest request) {
   };
   Session session(context.configuration.session);
   NoEvents unheard;
-  const ManifestDiffRecord record = diff_manifests(session, request, unheard, context.stop);
+  const ManifestDiffRecord record = manifest_diff(session, request, unheard, context.stop);
   if (json) text.end(record_json(record));
   if (!json) context.say(count == 0 ? "the same" : fmt::format("{} differences", count));
   return record.exit;

@@ -3,7 +3,7 @@
 #include "base/counted.h"
 #include "cli/described.h"
 #include "cli/verbs.h"
-#include "sabath/manifests.h"
+#include "sabath/verbs/manifest.h"
 
 namespace sabath::cli {
 namespace {
@@ -29,7 +29,7 @@ constexpr Verb manifest_export_verb{
         "does as well, by a file_list whose URL is the metalink's, or metalink+ and that of the file whose server "
         "sends the headers, or that of the bag's bagit.txt.",
     .keeps_state = true,
-    .declare = declare<export_manifest, cmd_manifest_export::print>,
+    .declare = declare<manifest_export, cmd_manifest_export::print>,
 };
 
 }  // namespace sabath::cli

@@ -4,8 +4,8 @@
 
 #include "cli/described.h"
 #include "cli/verbs.h"
-#include "sabath/manifests.h"
 #include "sabath/path.h"
+#include "sabath/verbs/manifest.h"
 #include "verbs/manifests/manifest_fields.h"
 
 namespace sabath::cli {
@@ -60,7 +60,7 @@ int run(Context& context, ManifestShowRequest request) {
   };
   Session session(context.configuration.session);
   NoEvents unheard;
-  const ManifestShowRecord record = show_manifest(session, request, unheard, context.stop);
+  const ManifestShowRecord record = manifest_show(session, request, unheard, context.stop);
   json ? text.end(record_json(record)) : listing.begin(record);
   return record.exit;
 }

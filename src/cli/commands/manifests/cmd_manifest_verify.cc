@@ -4,8 +4,8 @@
 #include "base/text.h"
 #include "cli/described.h"
 #include "cli/verbs.h"
-#include "sabath/manifests.h"
 #include "sabath/path.h"
+#include "sabath/verbs/manifest.h"
 
 namespace sabath::cli {
 namespace {
@@ -25,7 +25,7 @@ void tell(const Context& context, const ManifestVerifyRecord& record, bool allow
 
 int run(Context& context, const ManifestVerifyRequest& request) {
   Session session(context.configuration.session);
-  const ManifestVerifyRecord record = verify_manifest(session, request, *context.make_progress(), context.stop);
+  const ManifestVerifyRecord record = manifest_verify(session, request, *context.make_progress(), context.stop);
   tell(context, record, request.allow_extra);
   if (context.presentation.json) context.out.record_text(to_json(record));
   const std::string directory = printable(request.path.native(), 4096);

@@ -8,8 +8,8 @@
 #include "cli/show/render.h"
 #include "cli/told/trust_question.h"
 #include "cli/verbs.h"
-#include "sabath/apply.h"
 #include "sabath/path.h"
+#include "sabath/verbs/apply.h"
 
 namespace sabath::cli {
 namespace {

@@ -4,8 +4,8 @@
 #include "cli/verbs.h"
 #include "report/text_report.h"
 #include "report/text_table.h"
-#include "sabath/compare.h"
 #include "sabath/path.h"
+#include "sabath/verbs/compare.h"
 
 namespace sabath::cli {
 namespace {

@@ -7,9 +7,9 @@
 #include "cli/told/trust_question.h"
 #include "cli/verbs.h"
 #include "fields/request.h"
-#include "sabath/convert.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "sabath/verbs/convert.h"
 
 namespace sabath::cli {
 namespace {
@@ -134,7 +134,7 @@ void print_check(Context& context, const ConversionCheckRecord& record) {
 }
 
 int run(Context& context, const Options& options) {
-  if (options.check) return perform<check_conversion>(context, ConversionCheckRequest{*options.check, {}}, print_check);
+  if (options.check) return perform<convert_check>(context, ConversionCheckRequest{*options.check, {}}, print_check);
   if (options.models.empty())
     throw Error(FailureKind::usage, "no model is named", "sabath convert MODEL --from pytorch");
   return perform<convert>(context, request_of(context, options), print);

@@ -6,8 +6,8 @@
 #include "cli/described.h"
 #include "cli/verbs.h"
 #include "sabath/error.h"
-#include "sabath/infer.h"
 #include "sabath/path.h"
+#include "sabath/verbs/infer.h"
 
 namespace sabath::cli {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "cli/described.h"
 #include "cli/verbs.h"
-#include "sabath/log_line.h"
+#include "sabath/verbs/log.h"
 
 namespace sabath::cli {
 namespace {

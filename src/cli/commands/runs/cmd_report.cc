@@ -7,7 +7,7 @@
 #include "metrics/formats.h"
 #include "report/text_report.h"
 #include "sabath/path.h"
-#include "sabath/report.h"
+#include "sabath/verbs/report.h"
 
 namespace sabath::cli {
 namespace {

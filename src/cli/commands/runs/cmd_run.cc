@@ -7,7 +7,7 @@
 #include "cli/told/trust_question.h"
 #include "cli/verbs.h"
 #include "run/commands.h"
-#include "sabath/run.h"
+#include "sabath/verbs/run.h"
 #include "verbs/runs/run_asked.h"
 
 namespace sabath::cli {

@@ -8,7 +8,7 @@
 #include "cli/told/trust_question.h"
 #include "cli/verbs.h"
 #include "sabath/path.h"
-#include "sabath/task.h"
+#include "sabath/verbs/task.h"
 
 namespace sabath::cli {
 namespace {
