@@ -1,4 +1,6 @@
-# One object library for each folder. `sabath_module(NAME DEPS ... LIBRARIES ...)` makes sabath_NAME from the folder's *.cc
+# A wing is a folder of src that holds rooms: `sabath_wing(NAME BELOW...)` makes the target sabath_wing_NAME, whose include path
+# is that folder, the wings below it and include/. Each room is compiled with it, so that an include of what lies above is an error.
+# One object library for each room. `sabath_module(NAME DEPS ... LIBRARIES ...)` makes sabath_NAME from the folder's *.cc
 # (EXCEPT some) and those of its rooms: a folder below that says `sabath_room()`. The fewer files the compiler is started for,
 # the fewer times it reads the same headers. `sabath_link(TARGET module... [WITHOUT module...] [ALONE])` links a target with
 # these modules and all that they need, but for those that it has something else in the place of, or ALONE with these.
@@ -51,6 +53,14 @@ set(SABATH_COMMON_HEADERS <algorithm> <array> <chrono> <condition_variable> <deq
   <mutex> <optional> <set> <span> <stop_token> <string> <thread> <unordered_map> <variant> <vector> <fmt/format.h>
   <fmt/ranges.h> <nlohmann/json.hpp>)
 
+function(sabath_wing name)
+  add_library(sabath_wing_${name} INTERFACE)
+  target_include_directories(sabath_wing_${name} INTERFACE ${PROJECT_SOURCE_DIR}/src/${name} ${PROJECT_SOURCE_DIR}/include)
+  foreach(below IN LISTS ARGN)
+    target_link_libraries(sabath_wing_${name} INTERFACE sabath_wing_${below})
+  endforeach()
+endfunction()
+
 function(sabath_room)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cc)
   get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR} DIRECTORY)
@@ -69,8 +79,11 @@ function(sabath_module name)
     list(APPEND arg_SOURCES ${rooms})
   endif()
   add_library(sabath_${name} OBJECT ${arg_SOURCES})
-  target_include_directories(sabath_${name} PUBLIC
-    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
+  set(wing core)  # of fetchers, which know nothing above it
+  if(CMAKE_CURRENT_SOURCE_DIR MATCHES "^${PROJECT_SOURCE_DIR}/src/([a-z]+)/")
+    set(wing ${CMAKE_MATCH_1})
+  endif()
+  target_link_libraries(sabath_${name} PRIVATE sabath_wing_${wing})
   target_link_libraries(sabath_${name} PRIVATE sabath_options Threads::Threads nlohmann_json::nlohmann_json fmt::fmt ${arg_LIBRARIES})
   set(kind plain)
   if(SABATH_FUZZ AND NOT name MATCHES "^(cli|door|mpi|record|report|run|serve|session|settings|stage|verbs)(_|$)")  # what the targets link
@@ -113,6 +126,6 @@ function(sabath_link target)
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:sabath_${module}>)
     target_link_libraries(${target} PRIVATE ${libraries})
   endforeach()
-  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:sabath_wing_front>)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:sabath_options> Threads::Threads fmt::fmt $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
 endfunction()

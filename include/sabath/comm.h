@@ -1,5 +1,5 @@
-// The ranks of one job: all that SABATH asks of MPI. One process (solo_comm.h), MPI (src/mpi) and the tests' threads
-// implement it.
+// The ranks of one job: all that SABATH asks of MPI. One process (solo_comm.h), MPI (src/transfer/mpi) and the tests'
+// threads implement it.
 //
 // Main thread only, as MPI_THREAD_FUNNELED wants it; never from a lane. Every function that says "Collective." is
 // called by all ranks in the same order. Waiting is polite: a rank that waits lets the processor go. A rank that dies

@@ -1,6 +1,6 @@
 // What a recipe says of an asset for people, catalogues and other tools: who made it, under which identifier, in which
-// formats, what belongs to it. Reference: docs/metadata.md. Values only; made by src/recipe/metadata.cc, which checks
-// everything that is said here. Empty: the recipe does not say.
+// formats, what belongs to it. Reference: docs/metadata.md. Values only; made by src/catalogue/recipe/metadata.cc,
+// which checks everything that is said here. Empty: the recipe does not say.
 #pragma once
 
 #include <cstdint>

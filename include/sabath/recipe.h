@@ -1,5 +1,5 @@
 // A recipe: JSON data that says what an asset is, where its bytes may come from, how it runs. Never code.
-// Reference: docs/recipes.md. Values only; made by src/recipe, which checks everything that is said here.
+// Reference: docs/recipes.md. Values only; made by src/catalogue/recipe, which checks everything that is said here.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Scripts that a recipe offers for its data, and how a derived asset came to be: docs/apply.md. Plain values; made by
-// src/recipe, which checks what is said here.
+// src/catalogue/recipe, which checks what is said here.
 #pragma once
 
 #include <map>

@@ -95,10 +95,15 @@ class Tree:
         return path.read_text(encoding="utf-8").splitlines()
 
     def resolved(self, including, quoted):
-        for base in (including.parent, *(self.top / folder for folder in ("include", "src", "fetchers", "tests"))):
-            if (base / quoted).is_file():
-                return base / quoted
-        return None
+        if (including.parent / quoted).is_file():
+            return including.parent / quoted
+        return self.by_name.get(quoted)
+
+    @functools.cached_property
+    def by_name(self):
+        """A header as includes name it: below include, a wing of src, fetchers and tests."""
+        tops = [self.top / "include", *sorted((self.top / "src").glob("*")), self.top / "fetchers", self.top / "tests"]
+        return {path.relative_to(base).as_posix(): path for base in reversed(tops) for path in base.rglob("*.h")}
 
     @functools.lru_cache(None)
     def closure(self, path):
@@ -178,22 +183,22 @@ class Tree:
 
 def self_test():
     with tempfile.TemporaryDirectory() as top:
-        for folder in ("src/a", "include/sabath"):
+        for folder in ("src/w/a", "include/sabath"):
             (pathlib.Path(top) / folder).mkdir(parents=True)
         (pathlib.Path(top) / "include/sabath/has.h").write_text("#pragma once\n#include <vector>\n")
-        (pathlib.Path(top) / "src/a/a.h").write_text('#pragma once\n#include "sabath/has.h"\n')
-        source = pathlib.Path(top) / "src/a/a.cc"
+        (pathlib.Path(top) / "src/w/a/a.h").write_text('#pragma once\n#include "sabath/has.h"\n')
+        source = pathlib.Path(top) / "src/w/a/a.cc"
         source.write_text('#include "a/a.h"\nstd::vector<int> v;  // std::map\nconst char* s = "std::set";\nstd::deque<int> d;\nfmt::x y;\n')
         assert list(Tree(top).findings()) == [
-            "src/a/a.cc:4: std::deque: include <deque>", "src/a/a.cc:5: fmt::: include <fmt/...>"], list(Tree(top).findings())
+            "src/w/a/a.cc:4: std::deque: include <deque>", "src/w/a/a.cc:5: fmt::: include <fmt/...>"], list(Tree(top).findings())
         source.write_text('#include "a/a.h"\n#include <deque>\nstd::vector<int> v;\nstd::deque<int> d;\n')
         assert not list(Tree(top).findings())
-        (pathlib.Path(top) / "src/a/b.h").write_text("#pragma once\nstruct Nail {};\n[[nodiscard]] int drive(int depth);\n")
+        (pathlib.Path(top) / "src/w/a/b.h").write_text("#pragma once\nstruct Nail {};\n[[nodiscard]] int drive(int depth);\n")
         uses = "int x = drive(1);  // Nail\nint y = x.drive(1) + a::drive(1);\nNail n;\n"
         source.write_text('#include "a/a.h"\n' + uses)
-        assert list(Tree(top).findings()) == ["src/a/a.cc:2: drive: include src/a/b.h"], list(Tree(top).findings())
+        assert list(Tree(top).findings()) == ["src/w/a/a.cc:2: drive: include src/w/a/b.h"], list(Tree(top).findings())
         source.write_text('#include "a/a.h"\nNail* n;\n')
-        assert list(Tree(top).findings()) == ["src/a/a.cc:2: Nail: include src/a/b.h"], list(Tree(top).findings())
+        assert list(Tree(top).findings()) == ["src/w/a/a.cc:2: Nail: include src/w/a/b.h"], list(Tree(top).findings())
         source.write_text('#include "a/a.h"\n#include "a/b.h"\n' + uses)
         assert not list(Tree(top).findings()), list(Tree(top).findings())
 

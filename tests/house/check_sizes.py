@@ -130,18 +130,18 @@ class Sizes:
 
 LONG = "  g();\n\n" * 40
 SAMPLES = {  # path: (text, what the finding must say); None: a good one
-    "src/base/long.cc": ("int x;\n" * 401, "401 lines"),
-    "src/base/long.h": ("#pragma once\n" + "int x;\n" * 150, "151 lines"),
-    "src/base/function.cc": ("void f() {\n" + LONG + "}\n", "82 lines"),
-    "src/base/functions.cc": ("namespace a {\n" + ("void f() {\n" + "  g();\n" * 70 + "}\n") * 2 + "}\n", None),
-    "src/base/in_class.cc": ("namespace {\nclass A {\n  A() : a_{1} {}\n  void f() {\n" + LONG + "  }\n};\n}\n", "82 lines"),
-    "src/base/in_struct.cc": ("template <class T>\nstruct A : B<T> {\n  void f() {\n" + LONG + "  }\n};\n", "82 lines"),
-    "src/base/table.cc": ("constexpr int table[] = {\n" + "  1,\n" * 100 + "};\n", None),
-    "src/base/text.cc": ('const char* text = R"(\n' + "void f() {\n" * 90 + ')";  // {\nvoid f() { g("{", \'{\'); }\n', None),
-    "src/base/class.h": ("#pragma once\nclass A {\n" + "  void f();\n" * 41 + "};\n", "A has 41 methods"),
-    "src/base/defined.h": ("#pragma once\nclass A {\n" + "  int f() const { return 1; }\n" * 41 + "};\n", "41 methods"),
-    "src/base/two.h": ("#pragma once\n" + ("class A {\n" + "  void f();\n" * 30 + "};\n") * 2, None),
-    "src/base/members.h": ("#pragma once\nstruct A {\n" + "  std::function<void(int)> f;\n  int n = g();\n" * 41 + "};\n", None),
+    "src/core/base/long.cc": ("int x;\n" * 401, "401 lines"),
+    "src/core/base/long.h": ("#pragma once\n" + "int x;\n" * 150, "151 lines"),
+    "src/core/base/function.cc": ("void f() {\n" + LONG + "}\n", "82 lines"),
+    "src/core/base/functions.cc": ("namespace a {\n" + ("void f() {\n" + "  g();\n" * 70 + "}\n") * 2 + "}\n", None),
+    "src/core/base/in_class.cc": ("namespace {\nclass A {\n  A() : a_{1} {}\n  void f() {\n" + LONG + "  }\n};\n}\n", "82 lines"),
+    "src/core/base/in_struct.cc": ("template <class T>\nstruct A : B<T> {\n  void f() {\n" + LONG + "  }\n};\n", "82 lines"),
+    "src/core/base/table.cc": ("constexpr int table[] = {\n" + "  1,\n" * 100 + "};\n", None),
+    "src/core/base/text.cc": ('const char* text = R"(\n' + "void f() {\n" * 90 + ')";  // {\nvoid f() { g("{", \'{\'); }\n', None),
+    "src/core/base/class.h": ("#pragma once\nclass A {\n" + "  void f();\n" * 41 + "};\n", "A has 41 methods"),
+    "src/core/base/defined.h": ("#pragma once\nclass A {\n" + "  int f() const { return 1; }\n" * 41 + "};\n", "41 methods"),
+    "src/core/base/two.h": ("#pragma once\n" + ("class A {\n" + "  void f();\n" * 30 + "};\n") * 2, None),
+    "src/core/base/members.h": ("#pragma once\nstruct A {\n" + "  std::function<void(int)> f;\n  int n = g();\n" * 41 + "};\n", None),
     "scripts/long": ("#!/bin/sh\n" + ":\n" * 400, "401 lines"),
 }
 
@@ -159,7 +159,7 @@ def self_test():
             failures += 1
             print(f"{name}: expected {expected or 'no finding'}, found {findings}")
     with tempfile.TemporaryDirectory() as tree:
-        folder = pathlib.Path(tree, "src/base")
+        folder = pathlib.Path(tree, "src/core/base")
         folder.mkdir(parents=True)
         for number in range(FOLDER_SOURCES_MAX + 1):
             (folder / f"a{number}.cc").write_text("")

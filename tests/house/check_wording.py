@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The library knows no command line: below src/cli and src/demo no text names an option or a line of `sabath`; base/wording.h has
+"""The library knows no command line: below src/front/cli and src/front/demo no text names an option or a line of `sabath`; base/wording.h has
 the names that remedies may use, and each of them is a key of a request (docs/requests-and-records.md) or of sabath_open (sabath.h).
 Usage: check_wording.py [TREE]; check_wording.py --self-test. Each finding is one line, FILE:LINE: what is wrong.
 """
@@ -13,12 +13,12 @@ import house_rule
 # What other programs are given, or what people are told to give them: the option, and the files that may name it.
 # A file without options starts a program: whole arguments of it are no texts.
 PROGRAMS = {
-    "src/base/companion.cc", "src/companion/act.cc",  # sabath, as a companion of the library
-    "src/fetch/git/git.cc", "src/run/source_copy.cc",  # git
-    "src/report/png_export.cc",  # rsvg-convert
-    "src/machine/accelerators.cc", "src/machine/machine.cc",  # nvidia-smi, rocm-smi, mpirun
-    "src/run/conda.cc", "src/run/environment.cc", "src/run/node_samples.cc", "src/run/python.cc",  # conda, bash, ours, pip
-    "src/verbs/doctor/doctor_machine.cc",  # anything that has a version
+    "src/core/base/companion.cc", "src/front/companion/act.cc",  # sabath, as a companion of the library
+    "src/transfer/fetch/git/git.cc", "src/runs/run/source_copy.cc",  # git
+    "src/runs/report/png_export.cc",  # rsvg-convert
+    "src/site/machine/accelerators.cc", "src/site/machine/machine.cc",  # nvidia-smi, rocm-smi, mpirun
+    "src/runs/run/conda.cc", "src/runs/run/environment.cc", "src/runs/run/node_samples.cc", "src/runs/run/python.cc",  # conda, bash, ours, pip
+    "src/front/verbs/doctor/doctor_machine.cc",  # anything that has a version
 }  # fmt: skip
 TOLD = {
     "bagit.py --sha512", "aws s3 cp --request-payer", "aws configure export-credentials --format",
@@ -26,11 +26,11 @@ TOLD = {
 }  # fmt: skip
 # Lines that are content and no remedy: a recipe and a crate for people at any machine, what is hashed, what is refused.
 LINES = {
-    "src/verbs/care/adopt.cc": "sabath adopt", "src/report/ro_crate.cc": "sabath cite",
-    "src/report/mlflow_store.cc": "sabath run", "src/verbs/doctor/doctor_store.cc": "sabath doctor",
+    "src/front/verbs/care/adopt.cc": "sabath adopt", "src/runs/report/ro_crate.cc": "sabath cite",
+    "src/runs/report/mlflow_store.cc": "sabath run", "src/front/verbs/doctor/doctor_store.cc": "sabath doctor",
 }  # fmt: skip
 KEYS = "docs/requests-and-records.md"
-STARTED = "src/companion/act.cc"  # where the program itself speaks, before there is a host or a line
+STARTED = "src/front/companion/act.cc"  # where the program itself speaks, before there is a host or a line
 
 TOKEN = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"(?P<mark>\w*)\((?P<raw>.*?)\)(?P=mark)"|"(?P<text>(?:\\.|[^"\\\n])*)"|\'(?:\\.|[^\'\\\n])+\'', re.S
@@ -71,13 +71,13 @@ def faults_of(path, text, verbs):
 
 def verbs_of(tree):
     """Their names, the longest first: each file of a verb ends with `described<...>("NAME"...)`."""
-    code = "".join(file.read_text(encoding="utf-8") for file in sorted((tree / "src/verbs").rglob("*.cc")))
+    code = "".join(file.read_text(encoding="utf-8") for file in sorted((tree / "src/front/verbs").rglob("*.cc")))
     return sorted(set(re.findall(r'\b(?:described<[^;]*?>|verb)\(\s*"([\w ]+)"', code)), key=len, reverse=True)
 
 
 def check(tree):
     tree = pathlib.Path(tree)
-    header = (tree / "src/base/wording.h").read_text(encoding="utf-8")
+    header = (tree / "src/core/base/wording.h").read_text(encoding="utf-8")
     options, verbs = (
         re.findall(r'"([^"]+)"', re.search(NAMES.format(name), header).group(1)) for name in ("option_names", "verb_names")
     )
@@ -86,7 +86,7 @@ def check(tree):
     for top in ("src", "fetchers"):
         for file in sorted((tree / top).rglob("*")):
             path = str(file.relative_to(tree))
-            if file.suffix not in (".cc", ".h") or path.startswith(("src/cli/", "src/demo/")):
+            if file.suffix not in (".cc", ".h") or path.startswith(("src/front/cli/", "src/front/demo/")):
                 continue
             code = HELP.sub(lambda help: "\n" * help.group(0).count("\n"), file.read_text(encoding="utf-8"))
             used |= set(re.findall(r'\b(?:option|verb|record)\w*_(?:text|name)\("([\w ]+)"', code))
@@ -97,8 +97,8 @@ def check(tree):
         keys |= set(re.findall(r"^\| `(?:[^`]*\.)?(\w+)` \|", table, re.M))
     for name in options:
         if name not in keys and name != "alone":  # the command line's: a session has ranks or none
-            findings.append(f"src/base/wording.h:1: {name} is no key of {KEYS} or sabath.h")
-    findings += [f"src/base/wording.h:1: nobody names {name}: remove it" for name in [*options, *verbs] if name not in used]
+            findings.append(f"src/core/base/wording.h:1: {name} is no key of {KEYS} or sabath.h")
+    findings += [f"src/core/base/wording.h:1: nobody names {name}: remove it" for name in [*options, *verbs] if name not in used]
     return findings
 
 
@@ -107,7 +107,7 @@ HEADER = """constexpr std::array<std::string_view, 2> option_names{
 constexpr std::array<std::string_view, 1> verb_names{"fetch"};
 """
 USE = 'auto used = option_text("force") + option_name("path") + verb_text("fetch");\n'
-SAMPLES = (  # code in src/fetch/x.cc, what the finding says; None: a good one
+SAMPLES = (  # code in src/transfer/fetch/x.cc, what the finding says; None: a good one
     ("", None),
     ('throw Error(kind, "fetch it with --force");\n', "--force is an option"),
     ('auto hint = "fetch it "\n    "with --"\n    "force";\n', "--force is an option"),
@@ -128,7 +128,7 @@ def self_test():
     for code, expected in SAMPLES:
         with tempfile.TemporaryDirectory() as tree:
             for name, text in {
-                "src/base/wording.h": HEADER, "src/verbs/fetch.cc": 'call = described<fetch>("fetch");', "src/fetch/x.cc": USE + code,
+                "src/core/base/wording.h": HEADER, "src/front/verbs/fetch.cc": 'call = described<fetch>("fetch");', "src/transfer/fetch/x.cc": USE + code,
                 KEYS: "Request:\n\n| key | type |\n| `a[].path` | text |\n", "include/sabath/sabath.h": '/* "force": true */',
             }.items():  # fmt: skip
                 file = pathlib.Path(tree, name)
@@ -136,7 +136,7 @@ def self_test():
                 file.write_text(text, encoding="utf-8")
             found = check(tree)
             pathlib.Path(tree, KEYS).write_text("Record:\n\n| `path` | text |\n", encoding="utf-8")
-            pathlib.Path(tree, "src/fetch/x.cc").write_text(USE.replace("option_name", "f"), encoding="utf-8")
+            pathlib.Path(tree, "src/transfer/fetch/x.cc").write_text(USE.replace("option_name", "f"), encoding="utf-8")
             unknown = check(tree)
         right = len(found) == 1 and expected in found[0] if expected else not found
         if not right or len(unknown) != 2 or "no key" not in unknown[0] or "nobody names path" not in unknown[1]:

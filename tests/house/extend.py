@@ -211,19 +211,19 @@ extern constexpr InspectFormat slate_inspected{
 
 # The new file, its text; the file with the table, the line there before which the new one stands, and the new line.
 ADDITIONS = (
-    ("src/metrics/abacus.cc", METRIC_FORMAT, "src/metrics/formats.cc", "  NAME(csv)", "  NAME(abacus) \\"),
-    ("src/report/markdown_export.cc", EXPORTER, "src/report/exporters.cc", "  NAME(csv) ", "  NAME(markdown) \\"),
+    ("src/runs/metrics/abacus.cc", METRIC_FORMAT, "src/runs/metrics/formats.cc", "  NAME(csv)", "  NAME(abacus) \\"),
+    ("src/runs/report/markdown_export.cc", EXPORTER, "src/runs/report/exporters.cc", "  NAME(csv) ", "  NAME(markdown) \\"),
     ("fetchers/letters/letters.cc", FETCHER, "fetchers/all.cc", "  NAME(command)", "  NAME(letters) \\"),
-    ("src/formats/inspect/slate_inspect.cc", INSPECT_FORMAT, "src/formats/inspect/inspect_formats.cc", "  NAME(npy)",
+    ("src/data/formats/inspect/slate_inspect.cc", INSPECT_FORMAT, "src/data/formats/inspect/inspect_formats.cc", "  NAME(npy)",
      "  NAME(slate) \\"),
 )
-VERB_FILES = (("include/sabath/tally.h", VERB_HEADER), ("src/verbs/care/tally.cc", VERB))
-VERB_LINES = (("src/verbs/verb.cc", r'  (verb\("|described\()task', "  described(tally_call) \\"),)
+VERB_FILES = (("include/sabath/tally.h", VERB_HEADER), ("src/front/verbs/care/tally.cc", VERB))
+VERB_LINES = (("src/front/verbs/verb.cc", r'  (verb\("|described\()task', "  described(tally_call) \\"),)
 # An option more: the member, its field, and what it does.
 OPTION_LINES = (
     ("include/sabath/tally.h", r"};", "  std::uint64_t min_size = 0;"),
-    ("src/verbs/care/tally.cc", r"  };", '      SABATH_FIELD(min_size, .help = "only files of this size", .unit = "bytes"),'),
-    ("src/verbs/care/tally.cc", r"    TalliedEnding& one", "    if (entry.file_size() < request.min_size) continue;"),
+    ("src/front/verbs/care/tally.cc", r"  };", '      SABATH_FIELD(min_size, .help = "only files of this size", .unit = "bytes"),'),
+    ("src/front/verbs/care/tally.cc", r"    TalliedEnding& one", "    if (entry.file_size() < request.min_size) continue;"),
 )
 
 

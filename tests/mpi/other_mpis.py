@@ -15,7 +15,7 @@ import tempfile
 import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-PLUGIN = HERE.parents[1] / "src/mpi/plugin"
+PLUGIN = HERE.parents[1] / "src/transfer/mpi/plugin"
 SKIPPED = 77
 FEW = {
     "fetch_test.py": (
@@ -75,7 +75,7 @@ def unpack(package, directory):
 
 
 def compare(header):
-    """What src/mpi/plugin/standard says of the standard ABI is what an MPI's own header says."""
+    """What src/transfer/mpi/plugin/standard says of the standard ABI is what an MPI's own header says."""
     ours = (PLUGIN / "standard/mpi.h").read_text()
     values = re.findall(r"^#define (MPI_\w+) \(\(.*?\)(\w+)\)$", ours, re.M) + re.findall(r"^  (MPI_\w+) = (-?\d+)", ours, re.M)
     functions = re.findall(r"^int MPI_\w+\(.*\);$", ours, re.M)
@@ -101,7 +101,7 @@ def main():
         failed = []
         places = {package: unpack(package, directory) for package, _, _ in WHEELS}
         if compare(places["mpich"] / "include/mpi_abi.h"):
-            failed.append("src/mpi/plugin/standard/mpi.h differs from MPICH's mpi_abi.h")
+            failed.append("src/transfer/mpi/plugin/standard/mpi.h differs from MPICH's mpi_abi.h")
         for package, launcher, libraries in WHEELS:
             for library in libraries:
                 failed += run_few(f"{places[package]}/bin/{launcher}", places[package] / "lib" / library)
