@@ -9,7 +9,7 @@ import re
 import sys
 import tempfile
 
-DESIGN_LINES_MAX, DESIGN_COLUMNS_MAX, CHANGELOG_WORDS_MAX = 260, 110, 900
+DESIGN_LINES_MAX, DESIGN_COLUMNS_MAX, CHANGELOG_WORDS_MAX = 250, 110, 900
 README_LINES_MAX, COLUMNS_MAX = 120, 120  # but tables and code may be wider
 # Spelt so that a search for them does not find this file.
 WORDS = re.compile(r"\b(who[e]ver|what[e]ver|so\s+m[a]ny|so\s+m[u]ch|in\s+pl[a]ce\s+of|what\s+is\s+h[a]d)\b", re.I)

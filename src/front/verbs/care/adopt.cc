@@ -16,7 +16,7 @@
 #include "session/harvest.h"
 #include "store/adopt_tree.h"
 #include "verbs/assets/assets.h"
-#include "verbs/care/adoption_call.h"
+#include "verbs/care/adopt_call.h"
 #include "verbs/verb.h"
 
 namespace sabath {

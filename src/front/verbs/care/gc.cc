@@ -17,7 +17,7 @@
 #include "verbs/assets/asset_names.h"
 #include "verbs/assets/assets.h"
 #include "verbs/assets/kept_root.h"
-#include "verbs/care/collection_call.h"
+#include "verbs/care/gc_call.h"
 #include "verbs/verb.h"
 
 namespace sabath {

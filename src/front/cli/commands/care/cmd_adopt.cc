@@ -6,7 +6,7 @@
 #include "cli/show/render.h"
 #include "cli/verbs.h"
 #include "sabath/path.h"
-#include "verbs/care/adoption_call.h"
+#include "verbs/care/adopt_call.h"
 
 namespace sabath::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include "cli/show/render.h"
 #include "cli/verbs.h"
 #include "sabath/verbs/gc.h"
-#include "verbs/care/collection_call.h"
+#include "verbs/care/gc_call.h"
 
 namespace sabath::cli {
 namespace {

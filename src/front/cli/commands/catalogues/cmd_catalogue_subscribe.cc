@@ -11,7 +11,7 @@
 
 namespace sabath::cli {
 namespace {
-namespace cmd_subscribe {
+namespace cmd_catalogue_subscribe {
 
 std::string listed(const char* what, const std::vector<std::string>& names) {
   constexpr std::size_t shown_max = 8;
@@ -73,7 +73,7 @@ Action declare_list(OptionSet&) {
   };
 }
 
-}  // namespace cmd_subscribe
+}  // namespace cmd_catalogue_subscribe
 }  // namespace
 
 constexpr Verb catalogue_subscribe_verb{
@@ -86,7 +86,7 @@ constexpr Verb catalogue_subscribe_verb{
     .details =
         "Its recipes are copied, and stay as they are until `sabath catalogue update`. They are called NAME/ASSET; "
         "ASSET alone means one of them only where nothing else has the name. Their code is asked about, always.",
-    .declare = cmd_subscribe::declare_change<catalogue_subscribe>,
+    .declare = cmd_catalogue_subscribe::declare_change<catalogue_subscribe>,
 };
 
 constexpr Verb catalogue_update_verb{
@@ -96,7 +96,7 @@ constexpr Verb catalogue_update_verb{
         "sabath catalogue update            all of them\n"
         "sabath catalogue update lab -n     what would change",
     .details = "A catalogue that was subscribed with --at stays there, unless --at names another version.",
-    .declare = cmd_subscribe::declare_change<catalogue_update>,
+    .declare = cmd_catalogue_subscribe::declare_change<catalogue_update>,
 };
 
 constexpr Verb catalogue_unsubscribe_verb{
@@ -104,7 +104,7 @@ constexpr Verb catalogue_unsubscribe_verb{
     .summary = "leave a catalogue out of searches",
     .examples = "sabath catalogue unsubscribe lab",
     .details = "What was fetched by its recipes stays in the store.",
-    .declare = cmd_subscribe::declare_unsubscribe,
+    .declare = cmd_catalogue_subscribe::declare_unsubscribe,
 };
 
 constexpr Verb catalogue_list_verb{
@@ -112,7 +112,7 @@ constexpr Verb catalogue_list_verb{
     .summary = "show the subscribed catalogues",
     .examples = "sabath catalogue list              name, recipes, version, URL",
     .details = "",
-    .declare = cmd_subscribe::declare_list,
+    .declare = cmd_catalogue_subscribe::declare_list,
 };
 
 }  // namespace sabath::cli
