@@ -117,7 +117,7 @@ SAMPLES = (  # file, text, findings
     ("README.md", "x\n" * 121, 1),
     ("README.md", "x" * 121 + "\n| " + "x" * 121 + "\n", 1),
     ("docs/a.md", "```\n" + "x" * 121 + "\n```\n" + "x" * 121 + "\n", 1),
-    ("docs/testing.md", "| unit | `src/*/*/*.cc` | 1 | x |\n| cli | `docs/*` | 3 | x |\n", 1),
+    ("docs/testing.md", "| unit | `src/*/*/*/*.cc` | 1 | x |\n| cli | `docs/*` | 3 | x |\n", 1),
     ("CHANGELOG.md", "word " * 901, 1),
 )
 
