@@ -129,7 +129,7 @@ struct TallyRecord {
 }  // namespace sabath
 """
 
-VERB = """#include "sabath/tally.h"
+VERB = """#include "sabath/verbs/tally.h"
 
 #include <map>
 #include <nlohmann/json.hpp>
@@ -217,11 +217,11 @@ ADDITIONS = (
     ("src/data/formats/inspect/slate_inspect.cc", INSPECT_FORMAT, "src/data/formats/inspect/inspect_formats.cc", "  NAME(npy)",
      "  NAME(slate) \\"),
 )
-VERB_FILES = (("include/sabath/tally.h", VERB_HEADER), ("src/front/verbs/care/tally.cc", VERB))
+VERB_FILES = (("include/sabath/verbs/tally.h", VERB_HEADER), ("src/front/verbs/care/tally.cc", VERB))
 VERB_LINES = (("src/front/verbs/verb.cc", r'  (verb\("|described\()task', "  described(tally_call) \\"),)
 # An option more: the member, its field, and what it does.
 OPTION_LINES = (
-    ("include/sabath/tally.h", r"};", "  std::uint64_t min_size = 0;"),
+    ("include/sabath/verbs/tally.h", r"};", "  std::uint64_t min_size = 0;"),
     ("src/front/verbs/care/tally.cc", r"  };", '      SABATH_FIELD(min_size, .help = "only files of this size", .unit = "bytes"),'),
     ("src/front/verbs/care/tally.cc", r"    TalliedEnding& one", "    if (entry.file_size() < request.min_size) continue;"),
 )
