@@ -294,7 +294,7 @@ SAMPLES = {  # path: (text, what the finding must say); None: a good one
     "src/base/slow.h": ("#pragma once\n#include <nlohmann/json.hpp>\n", "json_fwd"),
     "src/cli/good.cc": ('#include "verbs/x.h"\nvoid f() { std::cout << getenv("X"); }\n', None),
     "src/cli/store.cc": ('#include "store/store.h"\n', "may not include"),
-    "fetchers/http/good.cc": ('#include "curl/transport.h"\n#include "http/http.h"\n#include "base/text.h"\n', None),
+    "fetchers/http/good.cc": ('#include "curl/transport.h"\n#include "http/read.h"\n#include "base/text.h"\n', None),
     "fetchers/http/curl.cc": ("#include <curl/curl.h>\n", "belongs to fetchers/curl"),
     "fetchers/http/store.cc": ('#include "store/store.h"\n', "may not include"),
     "fetchers/http/other.cc": ('#include "ftp/ftp.h"\n', "may not include"),
