@@ -6,6 +6,7 @@
 #include "apply/derive.h"
 #include "fields/derivation.h"
 #include "fields/failure.h"
+#include "fields/request.h"
 #include "recipe/supporting.h"
 #include "sabath/apply.h"
 #include "sabath/error.h"
@@ -56,6 +57,7 @@ SupportingRecord supporting(Session& session, const SupportingRequest& request, 
 }
 
 ApplyRecord apply(Session& session, const ApplyRequest& request, EventSink& events, std::stop_token stop) {
+  check_span(request.time, "the time of a script");
   return derive(session, request, events, std::move(stop));
 }
 

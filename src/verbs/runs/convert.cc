@@ -1,4 +1,5 @@
 #include "sabath/convert.h"
+#include "fields/request.h"
 
 #include <nlohmann/json.hpp>
 
@@ -8,6 +9,7 @@
 
 namespace sabath {
 ConvertRecord convert(Session& session, const ConvertRequest& request, EventSink& events, std::stop_token stop) {
+  check_span(request.time, "the time of an engine");
   return make_conversion(session, request, events, stop);
 }
 
