@@ -46,6 +46,9 @@ fs::path home_of(const Subscription& one) { return one.directory.parent_path().p
 
 ExportedCatalogueRecord export_catalogue(Session& session, const ExportCatalogueRequest& request, EventSink&,
                                          std::stop_token stop) {
+  if (request.all && !request.names.empty())
+    throw Error(FailureKind::usage, fmt::format("{} is of every recipe, and some are named", option_text("all")),
+                "leave out the one or the others");
   return write_catalogue(session.settings(), request, stop);
 }
 
