@@ -183,6 +183,7 @@ WhereRecord where(Session& session, const WhereRequest& request, EventSink&, std
   record.manifest = holding.root ? holding.root->prefixed() : "";
   record.trusted_by = holding.trusted_by;
   record.source = holding.source;
+  record.recipe_pins = recipe.manifest.has_value();
   record.has_manifest = holding.has_manifest;
   record.path = holding.view;
   record.packed = manifest && holding.view.empty() && store->packed(*manifest);
@@ -195,7 +196,7 @@ struct Described<ListRequest> {
   using Of = ListRequest;
   static constexpr Field table[] = {
       SABATH_FIELD(kind, .help = "only assets of this kind", .letter = 'k'),
-      SABATH_FIELD(access, .help = "only assets that are had this way"),
+      SABATH_FIELD(access, .help = "only assets that one gets in this way"),
       SABATH_FIELD(stored, .help = "only assets that are in the store"),
       SABATH_FIELD(newer, .help = "only assets of which a subscribed catalogue has a later version"),
   };
