@@ -1,11 +1,15 @@
-#include "http/http.h"
-
+// The http and https fetcher: GET over kept HTTP/1.1 connections, ranges checked strictly, redirects followed by hand.
 #include <fmt/format.h>
+
+#include <memory>
 
 #include "base/named_checksum.h"
 #include "base/reach.h"
+#include "curl/transport.h"
 #include "http/read.h"
+#include "http/verdict.h"
 #include "sabath/error.h"
+#include "sabath/fetcher.h"
 #include "set/known_fetchers.h"
 
 namespace sabath {
@@ -54,10 +58,6 @@ class HttpFetcher : public Fetcher {
 };
 
 }  // namespace
-
-std::unique_ptr<Fetcher> make_http_fetcher(std::shared_ptr<Transport> transport) {
-  return std::make_unique<HttpFetcher>(std::move(transport));
-}
 
 void add_http(KnownFetchers& set, const FetcherParts& parts) {
   set.add(std::make_unique<HttpFetcher>(parts.transport));

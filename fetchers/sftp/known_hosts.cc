@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/hmac.h"
+#include "base/split.h"
 #include "base/text.h"
 #include "sftp/ssh_config.h"
 
@@ -21,19 +22,9 @@ std::string_view take_host_word(std::string_view& line) {
   return word;
 }
 
-std::vector<std::string> split_at(std::string_view text, char mark) {
-  std::vector<std::string> parts;
-  for (;;) {
-    const std::size_t at = text.find(mark);
-    parts.emplace_back(text.substr(0, at));
-    if (at == text.npos) return parts;
-    text.remove_prefix(at + 1);
-  }
-}
-
 // "|1|salt|hash": HMAC-SHA1 of the name, so that the file does not tell where its owner goes.
 bool matches_hashed(std::string_view field, const std::string& name) {
-  const auto parts = split_at(field, '|');
+  const auto parts = parts_at(field, '|');
   if (parts.size() != 4 || parts[1] != "1") return false;
   const auto salt = try_from_base64(parts[2]), hash = try_from_base64(parts[3]);
   return salt && hash && hmac("sha1", *salt, name) == *hash;
@@ -48,7 +39,7 @@ KnownKeys::Answer KnownKeys::judge(const HostKey& key) const {
 }
 
 void note_known_keys(KnownKeys& keys, std::string_view text, const std::string& name) {
-  for (const std::string& each : split_at(text, '\n')) {
+  for (const std::string& each : parts_at(text, '\n')) {
     std::string_view line = each;
     std::string_view names = take_host_word(line);
     if (names.empty() || names.starts_with('#')) continue;
@@ -59,7 +50,7 @@ void note_known_keys(KnownKeys& keys, std::string_view text, const std::string& 
     const auto blob = try_from_base64(take_host_word(line));
     if (!blob || type.empty() || key_type(*blob) != type) continue;
     const bool meant =
-        names.starts_with('|') ? matches_hashed(names, name) : matches_patterns(name, split_at(names, ','));
+        names.starts_with('|') ? matches_hashed(names, name) : matches_patterns(name, parts_at(names, ','));
     if (meant) (marker == "@revoked" ? keys.revoked : keys.accepted).push_back({std::string(type), *blob});
   }
 }

@@ -28,7 +28,6 @@ class Waiter {
   void end_deadline() { deadline_.reset(); }
 
   [[nodiscard]] const std::string& what() const noexcept { return what_; }
-  [[nodiscard]] int stop_fd() const noexcept { return wake_.get(); }  // readable once a stop was requested
 
  private:
   struct Wake {

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import socket
+import time
 
 from support.case import Case, main, place
 from support.content import seeded, small_tree
@@ -44,6 +45,19 @@ class Adopt(Case):
         self.assertFalse(os.path.islink(f"{asset['path']}/bin/tool"))
         self.expect(self.sabath.run("verify", "mine"))
         self.assertEqual(self.expect(self.sabath.run("path", "mine")).out.strip(), asset["path"])
+
+    def test_a_collection_for_space_leaves_it(self):
+        self.adopt("--name", "mine")
+        path = self.expect(self.sabath.run("path", "mine")).out.strip()
+        collect = ("gc", "--max-size", "0", "--grace", "0s", "--now", "--json")
+        record = json.loads(self.expect(self.sabath.run(*collect)).out)
+        self.assertEqual([(a["name"], a["why"]) for a in record["kept"]],
+                         [("mine", "adopted: no space of the store would be freed")])
+        self.assertEqual(self.expect(self.sabath.run("path", "mine")).out.strip(), path)
+        time.sleep(1.1)
+        record = json.loads(self.expect(self.sabath.run(*collect, "--older-than", "1s")).out)
+        self.assertEqual([a["name"] for a in record["collected"]], ["mine"])
+        self.expect_tree(self.data, self.tree)  # the user's own files
 
     def test_what_has_lost_its_view_is_in_the_store_all_the_same(self):
         self.adopt("--name", "mine")

@@ -103,6 +103,28 @@ class OwnData(Hints):
         said = self.expect(self.sabath.run("path", "mine"), 9).err
         self.assertIn(f"{self.home}/own data/{file}, which was adopted, has changed since", said)
 
+    def test_what_was_adopted_and_changed_comes_back(self):
+        data = self.home / "own data"
+        file = sorted(name for name, data in self.tree.items() if data)[0]
+        for i, (code, verb) in enumerate(((9, "path"), (9, "view"), (4, "fetch"))):
+            self.expect(self.sabath.run("adopt", data, "--name", "mine"))
+            self.tree[file] = f"the bytes of change {i}".encode()
+            place(data / file, self.tree[file])
+            result = self.sabath.run(verb, "mine")
+            self.typed(self.hint(result, code, step="sabath rm --forget mine"))
+            (adopt,) = re.findall(r"`(sabath adopt [^`]+)`", result.err)
+            self.assertEqual(adopt, f"sabath adopt '{data}' --name mine")
+            self.typed(adopt)
+            self.expect_tree(self.typed("sabath path mine").lines[-1], self.tree)
+            self.expect(self.sabath.run("rm", "--forget", "mine"))
+        self.expect(self.sabath.run("adopt", data, "--name", "mine"))
+        kept = (data / file).read_bytes()
+        place(data / file, b"changed, and put back")
+        said = self.expect(self.sabath.run("verify", "mine"), 8).err
+        (line,) = re.findall(r"`(sabath path [^`]+)`", said)
+        self.hint(self.sabath.run(*shlex.split(line)[1:]), 9, step="sabath rm --forget mine")
+        place(data / file, kept)
+
     def test_an_import(self):
         missing = self.sabath.run("import", "nosuch.tar")
         self.expect(self.sabath.run("adopt", self.home / "own data", "--name", "mine"))

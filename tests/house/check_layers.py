@@ -279,7 +279,7 @@ SAMPLES = {  # path: (text, what the finding must say); None: a good one
     "include/sabath/verbs/fetch.h": ('#pragma once\n#include "sabath/session.h"\n', "may not include"),
     "include/sabath/verbs/gc.h": ('#pragma once\n#include "sabath/verbs/fetch.h"\n', None),
     "src/front/cli/store.cc": ('#include "store/store.h"\n', "may not include"),
-    "fetchers/http/good.cc": ('#include "curl/transport.h"\n#include "http/http.h"\n#include "base/text.h"\n', None),
+    "fetchers/http/good.cc": ('#include "curl/transport.h"\n#include "http/read.h"\n#include "base/text.h"\n', None),
     "fetchers/http/curl.cc": ("#include <curl/curl.h>\n", "belongs to fetchers/curl"),
     "fetchers/http/store.cc": ('#include "store/store.h"\n', "may not include"),
     "fetchers/http/other.cc": ('#include "ftp/ftp.h"\n', "may not include"),

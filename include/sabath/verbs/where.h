@@ -22,6 +22,7 @@ struct WhereRecord {
   std::filesystem::path store;
   bool made = false;                         // there is a store
   std::string manifest, trusted_by, source;  // empty: not known
+  bool recipe_pins = false;                  // the recipe has the manifest's hash; not in JSON
   bool has_manifest = false;                 // the store has it
   std::filesystem::path path;                // of the view; empty: there is none
   bool packed = false;                       // the files stand in packs

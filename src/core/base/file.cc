@@ -47,6 +47,8 @@ std::string hint_of(int error, bool no_inodes) {
     case EACCES:
     case EPERM:
       return "check who owns it and its permissions";
+    case ENAMETOOLONG:
+      return "name a shorter path";
     case EROFS:
       return "the filesystem is read-only: use another directory";
     case EMFILE:
@@ -144,10 +146,13 @@ int move_directory(int from_parent, const char* from, int to_parent, const char*
   return ::unlinkat(from_parent, from, AT_REMOVEDIR) == 0 ? 0 : errno;
 }
 
+// A name that no filesystem takes is one of nothing.
+bool is_absent(int error) { return error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG; }
+
 std::optional<struct stat> stat_at(const std::filesystem::path& path, int flags) {
   struct stat s {};
   if (::fstatat(AT_FDCWD, path.c_str(), &s, flags) == 0) return s;
-  if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+  if (is_absent(errno)) return std::nullopt;
   throw_errno("stat", path, errno);
 }
 
@@ -180,7 +185,7 @@ std::optional<Fd> try_open_file(const std::filesystem::path& path, int flags) {
   do fd = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
   while (fd < 0 && errno == EINTR);
   if (fd >= 0) return Fd(fd);
-  if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+  if (is_absent(errno)) return std::nullopt;
   throw_errno("open", path, errno);
 }
 
@@ -307,7 +312,8 @@ void throw_errno(std::string_view what, const std::filesystem::path& path, int e
   const bool no_inodes = error == ENOSPC && out_of_inodes(path);
   const bool space = error == ENOSPC || error == EDQUOT || error == EFBIG;
   const std::string reason = no_inodes ? "no inodes left" : std::generic_category().message(error);
-  throw Error(space ? FailureKind::space : FailureKind::storage,
+  const FailureKind kind = error == ENAMETOOLONG ? FailureKind::usage : FailureKind::storage;
+  throw Error(space ? FailureKind::space : kind,
               fmt::format("cannot {} {}: {}", what, printable(path.native()), reason), hint_of(error, no_inodes));
 }
 

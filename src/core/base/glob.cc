@@ -4,22 +4,13 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
+
+#include "base/split.h"
 
 namespace sabath {
 namespace {
 
 constexpr std::string_view any_depth = "**";
-
-std::vector<std::string> components(std::string_view text) {
-  std::vector<std::string> parts;
-  for (;;) {
-    const auto slash = text.find('/');
-    parts.emplace_back(text.substr(0, slash));
-    if (slash == std::string_view::npos) return parts;
-    text.remove_prefix(slash + 1);
-  }
-}
 
 bool component_matches(const std::string& pattern, const std::string& name) {
   return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
@@ -29,7 +20,7 @@ bool component_matches(const std::string& pattern, const std::string& name) {
 
 // As with `*` among letters it is enough to go back to the last `**`: an earlier one would find nothing else.
 bool glob_matches(std::string_view pattern, std::string_view path) {
-  const auto wanted = components(pattern), names = components(path);
+  const auto wanted = parts_at(pattern, '/'), names = parts_at(path, '/');
   std::size_t w = 0, n = 0, after_any = SIZE_MAX, resume = 0;
   while (n < names.size()) {
     if (w < wanted.size() && wanted[w] == any_depth) {
@@ -51,7 +42,7 @@ bool glob_matches(std::string_view pattern, std::string_view path) {
 
 bool glob_may_match_below(std::string_view pattern, std::string_view directory) {
   if (directory.empty()) return true;
-  const auto wanted = components(pattern), names = components(directory);
+  const auto wanted = parts_at(pattern, '/'), names = parts_at(directory, '/');
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (i >= wanted.size()) return false;
     if (wanted[i] == any_depth) return true;

@@ -26,8 +26,8 @@ constexpr std::chrono::seconds span_max = std::chrono::hours(24) * 366 * 100;
 std::optional<std::chrono::seconds> try_seconds(JsonObject& object, std::string_view key) {
   const auto count = object.try_uint(key);
   if (!count) return std::nullopt;
-  constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
-  return std::chrono::seconds(static_cast<std::int64_t>(std::min(*count, most)));
+  if (*count > static_cast<std::uint64_t>(span_max.count())) object.fail(key, "is more than 100 years");
+  return std::chrono::seconds(static_cast<std::int64_t>(*count));
 }
 
 unsigned threads_of(JsonObject& object) {

@@ -120,6 +120,4 @@ std::size_t InflateSource::read(std::span<char> into) {
 
 bool is_gzip(std::string_view first_bytes) { return first_bytes.starts_with("\x1f\x8b\x08"); }
 
-std::string zlib_release() { return ::zlibVersion(); }
-
 }  // namespace sabath

@@ -44,6 +44,5 @@ class InflateSource final : public ByteSource {
 };
 
 [[nodiscard]] bool is_gzip(std::string_view first_bytes);
-[[nodiscard]] std::string zlib_release();  // of the library that runs: "1.2.13"
 
 }  // namespace sabath

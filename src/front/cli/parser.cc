@@ -71,6 +71,7 @@ class Line {
   }
 
   ParsedLine parse(std::vector<std::string> arguments) {
+    join_mode(arguments);
     move_behind_verb(arguments);
     take_rest(arguments);
     std::ranges::reverse(arguments);  // CLI11 takes them from the back
@@ -112,6 +113,20 @@ class Line {
     if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])))
       text[0] = static_cast<char>(text[0] | 0x20);
     return printable(text, 400);
+  }
+
+  // `help apply --list`: the option is a part of the name that is asked for.
+  void join_mode(std::vector<std::string>& arguments) const {
+    const auto border = std::ranges::find(arguments, "--");
+    const auto help = std::find(arguments.begin(), border, "help");
+    for (const Verb* verb : verbs_) {
+      if (mode_of(*verb).empty()) continue;
+      const auto mode = std::find(help, border, mode_of(*verb));
+      if (mode == border || mode - help != 2 || *(help + 1) != command_of(*verb)) continue;
+      *(help + 1) = verb->name;
+      arguments.erase(mode);
+      return;
+    }
   }
 
   // An option of a verb may stand before it, as a global one may behind it.

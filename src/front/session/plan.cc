@@ -192,6 +192,13 @@ void warn_of_ends(PlanRecord& record) {
 
 }  // namespace
 
+void judge_sources(AssetPlan& plan, const std::vector<Credential>& credentials,
+                   std::chrono::system_clock::time_point now) {
+  note_ends(plan, credentials, now);
+  if (!plan.told.refused) plan.told.refused = refusal_of_ended(plan.told);
+  refuse_unreadable(plan.told);
+}
+
 PlanRecord Session::plan(const PlanRequest& request, EventSink& events, std::stop_token stop) {
   State& state = *state_;
   const SessionSettings& settings = state.settings;
@@ -215,9 +222,7 @@ PlanRecord Session::plan(const PlanRequest& request, EventSink& events, std::sto
     }
     AssetPlan plan = plan_asset(store.get(), recipe, asset,
                                 {settings.rewrites, &state.fetchers, request.fetch.force, pinned ? &*pinned : nullptr});
-    note_ends(plan, credentials, now);
-    if (!plan.told.refused) plan.told.refused = refusal_of_ended(plan.told);
-    refuse_unreadable(plan.told);
+    judge_sources(plan, credentials, now);
     for (const auto& file : plan.unsized) {
       if (plan.told.refused || requests_max == 0) break;
       if (const auto size = questions.ask(file, plan.told)) add_size(plan, store.get(), file, *size);

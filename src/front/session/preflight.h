@@ -30,6 +30,10 @@ struct TimeNeed {
 [[nodiscard]] Need need_of(const std::vector<AssetPlan>& plans);
 [[nodiscard]] std::string names_of(const std::vector<AssetPlan>& plans);  // "a", "a and 2 more"
 
+// Refuses what is known without asking a source: none that a fetcher reads, or a permission that has ended.
+void judge_sources(AssetPlan& plan, const std::vector<Credential>& credentials,
+                   std::chrono::system_clock::time_point now);
+
 // For a fetch of all `recipes` into `store`: what it is known to need. Throws Error{space} if the time does not do,
 // Error{access} if a permission has ended that it needs.
 [[nodiscard]] SpaceGuard::Ahead preflight(Store& store, const std::vector<Recipe>& recipes, const AssetRequest& request,

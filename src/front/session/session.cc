@@ -30,6 +30,7 @@
 #include "session/part_fetch.h"
 #include "session/preflight.h"
 #include "session/state.h"
+#include "session/way_back.h"
 #include "store/collect/collect.h"
 #include "store/disk/layout.h"
 #include "store/leases/uses.h"
@@ -67,6 +68,15 @@ void name_stale_partial(Store& store, AssetRecord& record) {
       "{}{} holds {} of an interrupted fetch: the command that began it goes on with it, or `{} {} {} {}` frees it",
       refused->failure.hint.empty() ? "" : "; ", printable(stale->directory.native()), format_bytes(stale->bytes),
       verb_text("gc"), option_text("partials"), age_of(age_s), option_text("now"));
+}
+
+// Of what its user adopted and changed: nothing brings the content that it had.
+void name_lost_files(Store& store, const Recipe& recipe, AssetRecord& record) {
+  for (FileFailure& each : record.failures) {
+    if (each.failure.kind != FailureKind::access || !recipe.fragments.empty() || !recipe.manifest) continue;
+    const auto manifest = store.manifest(recipe.manifest->digest);
+    if (manifest) each.failure.hint = way_back(recipe, &store, &*manifest);
+  }
 }
 
 // What was fetched is there, or why it is not is known, whether or not the log has room for it.
@@ -119,6 +129,25 @@ AssetRequest asset_request(const FetchRequest& request, bool offline) {
   for (const auto& path : request.local_paths) asset.locals.push_back({path, false});
   for (const auto& path : request.local_links) asset.locals.push_back({path, true});
   return asset;
+}
+
+FetchRecord dry_run_of(const std::vector<Recipe>& recipes, const AssetRequest& asset, const SessionSettings& settings,
+                       const PlanSettings& look) {
+  FetchRecord record;
+  std::unique_ptr<Store> there;
+  try {
+    there = open_store_of(settings, false);
+  } catch (const Error& error) {
+    if (error.failure().kind != FailureKind::not_found) throw;
+  }
+  const auto credentials = settings.credentials ? settings.credentials() : std::vector<Credential>{};
+  for (const auto& recipe : recipes) {
+    AssetPlan plan = plan_asset(there.get(), recipe, asset, look);
+    judge_sources(plan, credentials, std::chrono::system_clock::now());
+    record.assets.push_back(dry_run_record(plan));
+    if (plan.told.refused && record.exit == 0) record.exit = exit_code(plan.told.refused->kind);
+  }
+  return record;
 }
 
 // Said once, when the store is made: a home directory is often small, and counted.
@@ -233,19 +262,7 @@ FetchRecord Session::State::fetch(const FetchRequest& request, EventSink& events
   AssetRequest asset = asset_request(request, settings.offline);
 
   FetchRecord record;
-  if (request.dry_run) {
-    std::unique_ptr<Store> there;
-    try {
-      there = open_store_of(settings, false);
-    } catch (const Error& error) {
-      if (error.failure().kind != FailureKind::not_found) throw;
-    }
-    const PlanSettings look{settings.rewrites, nullptr, request.force};
-    for (const auto& recipe : recipes) {
-      record.assets.push_back(dry_run_record(plan_asset(there.get(), recipe, asset, look)));
-    }
-    return record;
-  }
+  if (request.dry_run) return dry_run_of(recipes, asset, settings, {settings.rewrites, &fetchers, request.force});
 
   if (!made.empty()) static_cast<void>(home_for_recipes(settings.recipe_homes));  // before a byte is moved
   if (!store) say_if_in_home(settings, events);
@@ -283,6 +300,7 @@ FetchRecord Session::State::fetch(const FetchRequest& request, EventSink& events
     // A fetch that found all in place writes nothing: it works on a read-only store, and costs no inode.
     AssetRecord& done = record.assets.back();
     name_stale_partial(open, done);
+    name_lost_files(open, recipe, done);
     if (done.fetched_bytes > 0 || !done.failures.empty()) try_append_to_log(open, done, events);
     if (!done.path.empty() && done.selection.empty()) show_by_name(open, known, recipe, Sha256::parse(done.manifest));
     if (ends_the_call(record.assets.back())) break;
@@ -315,23 +333,6 @@ void Session::State::keep_recipes(const FetchRecord& record, EventSink& events) 
 
 namespace {
 
-// What brings the content of an asset that is not here.
-std::string remedy_of(const Recipe& recipe) {
-  if (const auto stood = recipe.metadata.find("recipe"); stood != recipe.metadata.end() && recipe.manifest)
-    return fmt::format("`{} {}` reads its recipe, where it was", verb_text("fetch"), shell_word(stood->second));
-  if (recipe.fragments.empty() && !recipe.git && !recipe.access.steps.empty()) return recipe.access.steps.front();
-  return fmt::format("`{} {}` brings it", verb_text("fetch"), recipe.name);
-}
-
-// Of a view's link to a file that was adopted: what became of that. Empty: it is none.
-std::string adopted_file(const std::filesystem::path& link) {
-  std::error_code none;
-  const std::filesystem::path file = std::filesystem::read_symlink(link, none);
-  if (none || !file.is_absolute()) return {};
-  return fmt::format("; {}, which was adopted, {} since", printable(file.native(), 1000),
-                     try_stat(file) ? "has changed" : "has gone");
-}
-
 // Its manifest is here, and no view of it that is right.
 [[noreturn]] void refuse_path(Store& store, const Recipe& recipe, const Manifest& manifest) {
   if (store.packed(manifest)) {
@@ -350,7 +351,7 @@ std::string adopted_file(const std::filesystem::path& link) {
     throw Error(FailureKind::offline,
                 fmt::format("{} is not whole in the store: {} of {} are missing, the first is {}{}", recipe.name,
                             missing, counted(manifest.totals().files, "file"), printable(first), changed),
-                remedy_of(recipe));
+                way_back(recipe, &store, &manifest));
   }
   throw Error(FailureKind::offline, fmt::format("{} is in the store, and has no view", recipe.name),
               fmt::format("`{} {}` makes one", verb_text("view"), recipe.name));
@@ -364,7 +365,7 @@ std::filesystem::path Session::path(const std::string& name) {
   const Recipe recipe = dataset ? *dataset : catalogue.find(name, std::nullopt);
   const Failure missing{FailureKind::offline,
                         fmt::format("{} is not in the store {}", name, state_->settings.store.string()),
-                        remedy_of(recipe), std::nullopt};
+                        way_back(recipe, nullptr, nullptr), std::nullopt};
   std::unique_ptr<Store> opened;
   try {
     opened = open_store_of(state_->settings, false);

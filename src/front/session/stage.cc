@@ -120,6 +120,21 @@ class AssetStaging {
   std::uint64_t from_origin_ = 0;
 };
 
+// What would be without effect was perhaps meant for another mode.
+void check_mode(const StageRequest& request) {
+  const StageRequest usual;
+  const bool dealt = request.seed != usual.seed || request.overlap != usual.overlap || request.per_rank;
+  if (dealt && request.mode == StageMode::replicate)
+    throw Error(
+        FailureKind::usage,
+        "a seed, an overlap and a dealing to ranks are of the mode shard: replicate brings all files to each node",
+        fmt::format("leave them out, or say {} shard", option_text("mode")));
+  if (!request.filter.empty() && request.select.empty())
+    throw Error(FailureKind::usage,
+                fmt::format("{} is of what {} writes", option_text("filter"), option_text("select")),
+                fmt::format("leave it out, or say what of the files is wanted by {}", option_text("select")));
+}
+
 void check_hub_layout(const StageRequest& request) {
   const bool alone = request.select.empty() && !request.bypass_shared && request.mode == StageMode::replicate;
   if (!request.hub_layout) {
@@ -154,6 +169,7 @@ StageRecord Session::stage(const StageRequest& request, EventSink& events, std::
     return stage(usual, events, std::move(stop));
   }
   check_selections(request);
+  check_mode(request);
   check_hub_layout(request);
   if (request.bypass_shared) check_past_shared(request, comm);
   std::vector<Recipe> recipes;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/asked_file.h"
 #include "base/file.h"
 #include "base/json_reader.h"
 #include "base/ownership.h"
@@ -252,6 +253,7 @@ ConfigFile read_config_file(const std::filesystem::path& file, const Environment
                             const std::filesystem::path& program) {
   std::error_code absent;
   const std::filesystem::path real = std::filesystem::canonical(file, absent);  // what is judged is what is read
+  refuse_directory(file);
   const auto text = try_read_text(absent ? file : real, file_size_max);
   if (!text) return {};
   ConfigFile config = parse_config_file(*text, file, environment);

@@ -58,7 +58,7 @@ struct Exporter {
 [[nodiscard]] std::span<const Exporter* const> exporters();
 // Throws Error{usage} for a name that none has.
 [[nodiscard]] const Exporter& exporter_named(std::string_view name);
-// The one that the file's name means, else the first.
+// The one that the file's ending means, the first for a file without one. Throws Error{usage} for another ending.
 [[nodiscard]] const Exporter& exporter_for(const std::filesystem::path& file);
 
 }  // namespace sabath

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/wording.h"
 #include "report/exporter.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -43,10 +44,14 @@ const Exporter& exporter_named(std::string_view name) {
 
 const Exporter& exporter_for(const std::filesystem::path& file) {
   const std::string ending = file.extension().string();
+  if (ending.empty()) return *exporters().front();
+  std::string names;
   for (const Exporter* const one : exporters()) {
-    if (!ending.empty() && std::ranges::find(one->endings, ending) != one->endings.end()) return *one;
+    if (std::ranges::find(one->endings, ending) != one->endings.end()) return *one;
+    names.append(names.empty() ? "" : ", ").append(one->name);
   }
-  return *exporters().front();
+  throw Error(FailureKind::usage, fmt::format("no report is written as {}", printable(ending)),
+              fmt::format("say by {} what is to be written: {}", option_text("format"), names));
 }
 
 }  // namespace sabath

@@ -235,6 +235,6 @@ void write_text(std::span<const Run> runs, const ExportOptions& options, ExportS
 
 }  // namespace
 
-extern constexpr Exporter text_exporter{.name = "text", .write = write_text};
+extern constexpr Exporter text_exporter{.name = "text", .endings = {".txt"}, .write = write_text};
 
 }  // namespace sabath

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/asked_file.h"
 #include "base/counted.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -132,6 +133,7 @@ class AssetFetch {
   std::optional<Manifest> pinned_manifest() {
     record_.trusted_by = "pinned";
     if (!request_.manifest_file.empty()) {
+      refuse_directory(request_.manifest_file);
       auto bytes = try_read_text(request_.manifest_file, document_size_max);
       if (!bytes)
         throw Error(FailureKind::usage, fmt::format("there is no manifest file {}", request_.manifest_file),

@@ -293,6 +293,7 @@ AssetRecord dry_run_record(const AssetPlan& plan) {
   record.bytes = told.all.bytes;
   record.reused = {told.by_source.bytes, told.by_content.bytes, told.by_chunk_bytes, told.in_partials_bytes};
   if (told.sizes_known()) record.to_fetch_bytes = told.bytes_to_move();
+  if (told.refused) record.failures.push_back({told.name, *told.refused});
   for (const auto& source : told.sources) record.sources.push_back({source.url, 0, 0, 0, false, ""});
   return record;
 }

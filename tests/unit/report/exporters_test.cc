@@ -88,8 +88,15 @@ TEST(Exporters, AreFoundByNameAndEnding) {
       EXPECT_EQ(&exporter_for("some/where.d/a" + std::string(ending)), one);
     }
   }
-  for (const char* const other : {"", "a", "a.unknown", ".svg", "a.svg/b", "-"}) {
+  for (const char* const other : {"", "a", ".svg", "a.svg/b", "-"}) {
     EXPECT_EQ(exporter_for(other).name, "text") << other;
+  }
+  try {
+    (void)exporter_for("figure.pdf");
+    ADD_FAILURE() << "no exporter writes that";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.failure().kind, FailureKind::usage);
+    EXPECT_NE(error.failure().hint.find("svg, png, html"), std::string::npos) << error.failure().hint;
   }
   try {
     (void)exporter_named(

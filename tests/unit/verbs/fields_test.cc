@@ -183,6 +183,8 @@ TEST(Fields, RefuseWhatDoesNotFit) {
   EXPECT_NE(refused(R"({"name": "a", "mode": "wram"})").find("\"mode\" cannot be 'wram'"), std::string::npos);
   EXPECT_NE(refused(R"({"name": "a", "count": 10})").find("is more than 9"), std::string::npos);
   EXPECT_NE(refused(R"({"name": "a", "threads": 4294967296})").find("is more than 4294967295"), std::string::npos);
+  EXPECT_NE(refused(R"({"name": "a", "age": 3162240001})").find("is more than 100 years"), std::string::npos);
+  EXPECT_NE(refused(R"({"name": "a", "age": 18446744073709551615})").find("is more than 100 years"), std::string::npos);
   EXPECT_NE(refused(R"({"name": "a", "now": 1})").find("true or false"), std::string::npos);
 }
 

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "cli/frame/presentation.h"
 #include "cli/ranks.h"
+#include "cli/show/render.h"
 #include "cli/verbs.h"
 #include "machine/machine.h"
 #include "sabath/path.h"
@@ -16,12 +18,23 @@ Colour colour(Finding::State state) {
   return state == Finding::State::ok ? Colour::green : state == Finding::State::warn ? Colour::yellow : Colour::red;
 }
 
-std::string text_of(const DoctorRecord& record, bool color) {
+constexpr std::size_t text_column = 19, narrow = 40;  // columns
+
+// Below one another from the column where the text begins; `width` 0: as one line.
+std::string hanging(const std::string& text, std::size_t width, std::size_t column) {
+  if (width < narrow) return text + "\n";
+  return wrap(text, width, std::string(column, ' ')).substr(column);
+}
+
+std::string text_of(const DoctorRecord& record, bool color, std::size_t width) {
   std::string text;
   for (const Finding& check : record.checks) {
-    text += fmt::format("{}{}  {:<12} {}\n", paint(state_name(check.state), colour(check.state), color),
-                        check.state == Finding::State::ok ? "  " : "", check.name, printable(check.text, 2000));
-    if (!check.remedy.empty()) text += fmt::format("{:19}{} {}\n", "", "do:", printable(check.remedy, 2000));
+    const std::string name = fmt::format("{:<12}", check.name);
+    text += fmt::format("{}{}  {} ", paint(state_name(check.state), colour(check.state), color),
+                        check.state == Finding::State::ok ? "  " : "", name);
+    text += hanging(printable(check.text, 2000), width, text_column + name.size() - 12);
+    if (!check.remedy.empty())
+      text += fmt::format("{:19}do: ", "") + hanging(printable(check.remedy, 2000), width, text_column + 4);
   }
   return text;
 }
@@ -47,7 +60,9 @@ int run(Context& context) {
   if (context.presentation.json) {
     context.out.record_text(to_json(record));
   } else {
-    context.out.print(text_of(record, context.presentation.color_out));
+    const bool terminal = ::isatty(STDOUT_FILENO) == 1;
+    const std::size_t width = terminal ? terminal_width(STDOUT_FILENO, context.environment) : 0;
+    context.out.print(text_of(record, context.presentation.color_out, width));
   }
   return record.exit;
 }

@@ -5,6 +5,7 @@
 #include "base/counted.h"
 #include "base/text.h"
 #include "cli/show/render.h"
+#include "cli/told/trusted_by.h"
 #include "sabath/metadata.h"
 #include "sabath/path.h"
 
@@ -157,7 +158,7 @@ std::string text_of(const AssetDescription& asset, std::size_t width) {
   }
   facts.add("recipe", recipe.origin);
   facts.add("manifest", asset.manifest);
-  facts.add("trusted by", asset.trusted_by);
+  facts.add("trusted by", trusted_by_text(asset.trusted_by, recipe.manifest.has_value()));
   if (asset.runs_by == "asks") facts.add("code", "asks before it runs (docs/trust.md)");
   if (asset.runs_by != "asks" && !asset.runs_by.empty()) facts.add("code", "runs: " + asset.runs_by);
   facts.add("present", asset.path.empty() ? "no" : asset.path.string());

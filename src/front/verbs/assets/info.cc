@@ -226,7 +226,7 @@ struct Described<AssetDescription> {
       SABATH_FIELD_AS("name", recipe.name, .help = "the asset"),
       SABATH_FIELD_AS("kind", recipe.kind, .help = "its kind"),
       SABATH_FIELD_AS("version", recipe.version, .help = "null: the recipe does not say", .null_if_empty = true),
-      SABATH_FIELD_AS("access", recipe.access.kind, .help = "how it is had"),
+      SABATH_FIELD_AS("access", recipe.access.kind, .help = "what one needs to get it"),
       SABATH_VALUE(
           "size", [](const Of& of) { return known_size(of.recipe); },
           .help = "of all its fragments, if the recipe says each", .unit = "bytes"),

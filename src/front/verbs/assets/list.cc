@@ -99,7 +99,7 @@ struct Described<ListRequest> {
   using Of = ListRequest;
   static constexpr Field table[] = {
       SABATH_FIELD(kind, .help = "only assets of this kind", .letter = 'k'),
-      SABATH_FIELD(access, .help = "only assets that are had this way"),
+      SABATH_FIELD(access, .help = "only assets that one gets in this way"),
       SABATH_FIELD(stored, .help = "only assets that are in the store"),
       SABATH_FIELD(newer, .help = "only assets of which a subscribed catalogue has a later version"),
   };

@@ -25,7 +25,7 @@ struct Described<AssetSummary> {
       SABATH_FIELD(name, .help = "the asset"),
       SABATH_FIELD(kind, .help = "its kind"),
       SABATH_FIELD(version, .help = "null: the recipe does not say", .null_if_empty = true),
-      SABATH_FIELD(access, .help = "how it is had"),
+      SABATH_FIELD(access, .help = "what one needs to get it"),
       SABATH_FIELD_AS("size", size_bytes, .help = "of all its fragments, if the recipe says each", .unit = "bytes"),
       SABATH_FIELD(present, .help = "the store has a view of it"),
       SABATH_FIELD(title, .help = "its title", .null_if_empty = true),

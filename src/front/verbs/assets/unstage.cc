@@ -182,10 +182,14 @@ template <>
 struct Described<UnstageRequest> {
   using Of = UnstageRequest;
   static constexpr Field table[] = {
-      SABATH_FIELD(names, .help = "datasets, as they are named in DIR", .argument = "NAME"),
-      SABATH_FIELD(to, .help = "where stage put them, as it was given: DIR,DIR and {node} and {rank}; again for others",
+      SABATH_FIELD(names, .help = "datasets, by the names that stage gave their views in DIR", .argument = "NAME"),
+      SABATH_FIELD(to,
+                   .help =
+                       "the nodes' own directory that stage was given, written as it was there: DIR, DIR,DIR, {node} "
+                       "and {rank}; again for others; auto is refused",
                    .value = "DIR"),
-      SABATH_FIELD(all, .help = "every view in DIR, and the node's store DIR/.sabath with all its content"),
+      SABATH_FIELD(all,
+                   .help = "every view in each DIR, and the node's store there, DIR/.sabath, with all its content"),
   };
 };
 

@@ -17,6 +17,7 @@
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "session/hub_assets.h"
+#include "session/way_back.h"
 #include "store/views/write_tree.h"
 #include "verbs/assets/assets.h"
 #include "verbs/assets/kept_root.h"
@@ -76,15 +77,16 @@ ViewRecord view(Session& session, const ViewRequest& request, EventSink&, std::s
   const Sha256 root = kept_root(request.name, session.settings(), *store);
   const Lease lease = store->lease({root}, "view " + request.name);
   const auto manifest = store->manifest(root);
-  if (!manifest || !all_present(*store, *manifest)) {
-    throw Error(FailureKind::offline, fmt::format("the store does not hold all of {}", printable(request.name)),
-                fmt::format("{} {}", verb_text("fetch"), shell_word(request.name)));
-  }
-  ViewRecord record;
-  if (request.to) record.path = tidy(*request.to);
   std::optional<Recipe> recipe;
   if (!request.name.starts_with("sha256:"))
     recipe = make_catalogue(session.settings()).find(request.name, std::nullopt);
+  if (!manifest || !all_present(*store, *manifest)) {
+    throw Error(FailureKind::offline, fmt::format("the store does not hold all of {}", printable(request.name)),
+                recipe ? way_back(*recipe, store.get(), manifest ? &*manifest : nullptr)
+                       : fmt::format("`{}` shows what can be fetched", verb_text("list")));
+  }
+  ViewRecord record;
+  if (request.to) record.path = tidy(*request.to);
   std::vector<HubAsset> hub;
   if (request.layout == ViewLayout::hub)
     hub = hub_assets(*store, recipe ? &*recipe : nullptr, root, request.repository);

@@ -22,6 +22,7 @@ WhereRecord where(Session& session, const WhereRequest& request, EventSink&, std
   record.manifest = holding.root ? holding.root->prefixed() : "";
   record.trusted_by = holding.trusted_by;
   record.source = holding.source;
+  record.recipe_pins = recipe.manifest.has_value();
   record.has_manifest = holding.has_manifest;
   record.path = holding.view;
   record.packed = manifest && holding.view.empty() && store->packed(*manifest);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "base/wording.h"
 #include "fields/failure.h"
 #include "fields/request.h"
@@ -46,7 +47,8 @@ AdoptionRecord adopt(Session& session, const AdoptionRequest& request, EventSink
   record.files = tree.totals.files;
   record.bytes = tree.totals.bytes;
   if (request.name.empty()) return record;
-  const std::string steps = fmt::format("sabath adopt {} --name {}", record.directory.native(), request.name);
+  const std::string steps =
+      fmt::format("sabath adopt {} --name {}", shell_word(record.directory.native()), request.name);
   Registration known = register_name(settings, *store, request.name, tree.root, steps);
   if (known.leads_here) {
     record.known_by = std::move(known.file);
@@ -70,7 +72,7 @@ std::string hub_asset_name(const HubRevision& hub, bool alone) {
 // A name that has come to mean another commit stays as it is: this one's gets the commit.
 std::string register_hub(const SessionSettings& settings, Store& store, const HubRevision& hub, bool alone,
                          const Sha256& root, const std::filesystem::path& directory) {
-  const std::string steps = fmt::format("sabath adopt --layout hf {}", directory.native());
+  const std::string steps = fmt::format("sabath adopt --layout hf {}", shell_word(directory.native()));
   const std::string name = hub_asset_name(hub, alone);
   HubRevision exact = hub;
   exact.revision = hub.commit;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/asked_file.h"
 #include "base/wording.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -28,6 +29,7 @@ void OutputFile::finish() {
 }
 
 WantList read_want_list(const std::string& file) {
+  refuse_directory(file);
   const auto bytes = try_read_text(file, want_list_size_max);
   if (!bytes) {
     throw Error(FailureKind::usage, fmt::format("there is no want-list {}", printable(file)),

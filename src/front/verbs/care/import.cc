@@ -1,4 +1,5 @@
 #include "sabath/verbs/import.h"
+#include "base/asked_file.h"
 #include "base/text.h"
 
 #include <fcntl.h>
@@ -103,6 +104,7 @@ ImportRecord import_bundle(Session& session, const ImportRequest& request, Event
                 fmt::format("name a bundle: `{}` makes them", verb_text("export")));
   }
   const auto store = open_stores(session.settings());
+  if (by_name) refuse_directory(request.file);
   const Fd file = by_name ? open_file(request.file, O_RDONLY) : Fd();
   if (file) store->admit(request.file, printable(request.file));
   events.on(event::AssetStarted{"import", std::nullopt, 0});

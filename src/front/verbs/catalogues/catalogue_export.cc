@@ -1,13 +1,20 @@
 #include "catalogues/export.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
+#include "base/wording.h"
+#include "sabath/error.h"
 #include "verbs/verb.h"
 
 namespace sabath {
 
 ExportedCatalogueRecord catalogue_export(Session& session, const ExportCatalogueRequest& request, EventSink&,
                                          std::stop_token stop) {
+  if (request.all && !request.names.empty())
+    throw Error(FailureKind::usage, fmt::format("{} is of every recipe, and some are named", option_text("all")),
+                "leave out the one or the others");
   return write_catalogue(session.settings(), request, stop);
 }
 

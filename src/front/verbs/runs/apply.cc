@@ -6,6 +6,7 @@
 #include "apply/derive.h"
 #include "fields/derivation.h"
 #include "fields/failure.h"
+#include "fields/request.h"
 #include "holdings/holding.h"
 #include "holdings/lineage.h"
 #include "recipe/supporting.h"
@@ -57,6 +58,7 @@ SupportingRecord supporting(Session& session, const SupportingRequest& request, 
 }
 
 ApplyRecord apply(Session& session, const ApplyRequest& request, EventSink& events, std::stop_token stop) {
+  check_span(request.time, "the time of a script");
   return derive(caller_of(session), request, events, std::move(stop));
 }
 

@@ -3,12 +3,14 @@
 #include <nlohmann/json.hpp>
 
 #include "convert/convert.h"
+#include "fields/request.h"
 #include "session/caller_of.h"
 #include "verbs/runs/convert_fields.h"
 #include "verbs/verb.h"
 
 namespace sabath {
 ConvertRecord convert(Session& session, const ConvertRequest& request, EventSink& events, std::stop_token stop) {
+  check_span(request.time, "the time of an engine");
   return make_conversion(caller_of(session), request, events, stop);
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/asked_file.h"
 #include "base/file.h"
 #include "base/wording.h"
 #include "report/expectation.h"
@@ -36,6 +37,7 @@ std::map<std::string, std::string> fields_of(const ReportRequest& request, const
   }
   std::map<std::string, std::string> fields = request.fields;
   if (request.fields_file.empty()) return fields;
+  refuse_directory(request.fields_file);
   const auto text = try_read_text(request.fields_file, fields_size_max);
   if (!text) {
     throw Error(FailureKind::usage, fmt::format("there is no file {}", printable(request.fields_file.string(), 4096)));
@@ -63,6 +65,7 @@ void write_report(const ReportRequest& request, const Exporter& exporter, const 
                   ExportOptions options, EventSink& events) {
   refuse_place(exporter, request, runs.size());
   const bool directory = exporter.target == Exporter::Target::directory;
+  if (!directory) refuse_directory(request.file);
   ReportOutput output(directory ? "" : request.file, request.write, events);
   if (directory) options.directory = request.file;
   exporter.write(runs, options, output);

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/asked_file.h"
 #include "base/file.h"
 #include "base/wording.h"
 #include "run/commands.h"
@@ -51,6 +52,7 @@ class Task {
       : session_(session), request_(request), events_(events), stop_(stop) {}
 
   TaskRecord run() {
+    refuse_directory(request_.file);
     const auto text = try_read_text(request_.file, task_bytes_max);
     if (!text)
       throw Error(FailureKind::not_found, fmt::format("there is no file {}", printable(request_.file.native(), 4096)));

@@ -57,10 +57,17 @@ class Planner {
     return lost && !policy_.force_local ? "no source can restore it" : "";
   }
 
+  [[nodiscard]] bool is_adopted(const Root& root) const {
+    return !root.objects.empty() &&
+           std::ranges::all_of(root.objects, [&](std::uint32_t object) { return survey_.objects.linked(object); });
+  }
+
   // By other members; nothing: by none.
   [[nodiscard]] std::optional<CollectPlan::Kept> try_keep(const Sha256& id, const Root& root,
                                                           std::int64_t used_ns) const {
-    if (std::string why = why_kept(root); !why.empty()) return CollectPlan::Kept{id, std::move(why), 0, false};
+    std::string why = why_kept(root);
+    if (why.empty() && used_ns > old() && is_adopted(root)) why = "adopted: no space of the store would be freed";
+    if (!why.empty()) return CollectPlan::Kept{id, std::move(why), 0, false};
     const std::int64_t until =
         kept_by_others_until(root, used_ns, survey_.now_ns, std::chrono::nanoseconds(policy_.use()).count());
     if (until != 0) return CollectPlan::Kept{id, "in use by " + users_text(root.others), until, false};

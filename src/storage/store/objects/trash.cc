@@ -190,6 +190,4 @@ void Trash::for_each(const Batch& batch, const std::function<void(const fs::path
   }
 }
 
-void Trash::remove_empty(const Batch& batch) noexcept { remove_tree_below(layout_.root(), batch.directory); }
-
 }  // namespace sabath

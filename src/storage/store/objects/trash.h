@@ -47,7 +47,6 @@ class Trash {
   void recall(const std::filesystem::path& place) noexcept;
   // Visits every file and every whole directory that discard() moved into the batch.
   static void for_each(const Batch& batch, const std::function<void(const std::filesystem::path& in_batch)>& visit);
-  void remove_empty(const Batch& batch) noexcept;
 
  private:
   bool bring_back(const std::filesystem::path& from, const std::filesystem::path& place);

@@ -1,11 +1,11 @@
 #include "fetch/decide/selection.h"
 
 #include <algorithm>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/split.h"
 #include "base/wording.h"
 #include "sabath/error.h"
 
@@ -16,16 +16,6 @@ constexpr std::size_t patterns_max = 1000;
 constexpr std::size_t pattern_length_max = 4095;
 constexpr char leaves_out = '!';  // in front of a pattern
 
-std::vector<std::string> components(std::string_view text) {
-  std::vector<std::string> parts;
-  for (;;) {
-    const auto slash = text.find('/');
-    parts.emplace_back(text.substr(0, slash));
-    if (slash == std::string_view::npos) return parts;
-    text.remove_prefix(slash + 1);
-  }
-}
-
 }  // namespace
 
 void check_selection(const Selection& selection) {
@@ -35,7 +25,7 @@ void check_selection(const Selection& selection) {
   if (selection.select.size() > patterns_max)
     throw Error(FailureKind::usage, fmt::format("more than {} patterns of {}", patterns_max, option_text("select")));
   for (const auto& pattern : selection.select) {
-    const auto parts = components(pattern.substr(pattern.starts_with(leaves_out) ? 1 : 0));
+    const auto parts = parts_at(pattern.substr(pattern.starts_with(leaves_out) ? 1 : 0), '/');
     const bool path = std::none_of(parts.begin(), parts.end(),
                                    [](const std::string& p) { return p.empty() || p == "." || p == ".."; });
     if (path && pattern.size() <= pattern_length_max && pattern.find('\0') == std::string::npos) continue;

@@ -56,7 +56,9 @@ constexpr Verb unstage_verb{
         "mpirun sabath unstage --all --to /local/$USER        all goes\n"
         "sabath gc --store /local/$USER/.sabath --max-size 500GB --now    content, but not too much",
     .details =
-        "Each node's leader removes DIR/NAME and its plan file, which stage made, and nothing else: what is no view of "
+        "DIR is the directory that stage was given with --to. Each node's leader removes the view DIR/NAME and its "
+        "plan "
+        "file DIR/NAME.plan.json, which stage made, and nothing else: what is no view of "
         "SABATH is refused, on all nodes, before anything is removed. A node without it is fine, unless no node has "
         "it. "
         "--all is refused while a stage or a run uses the node's store. docs/jobs.md has examples for batch systems.",

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "cli/described.h"
+#include "cli/told/trusted_by.h"
 #include "cli/verbs.h"
 #include "sabath/verbs/where.h"
 
@@ -15,7 +16,7 @@ void print(Context& context, const WhereRecord& record) {
   line("recipe", record.recipe);
   line("store", record.store.string() + (record.made ? "" : " (not made yet)"));
   line("manifest", record.manifest + (record.manifest.empty() || record.has_manifest ? "" : " (not in the store)"));
-  line("trusted by", record.trusted_by);
+  line("trusted by", trusted_by_text(record.trusted_by, record.recipe_pins));
   line("source", record.source);
   line("view", record.packed ? "(none: it is packed)" : record.path.string());
   if (record.packed) context.say(fmt::format("hint: sabath view {}", record.name));

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "base/counted.h"
+#include "base/split.h"
 #include "cli/described.h"
 #include "cli/told/trust_question.h"
 #include "cli/verbs.h"
@@ -23,14 +25,10 @@ struct Options {
 };
 
 std::vector<std::string> split(const std::string& list) {
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0, end = 0; end != list.npos && !list.empty(); begin = end + 1) {
-    end = list.find(',', begin);
-    parts.push_back(list.substr(begin, end - begin));
-    if (parts.back().empty())
-      throw Error(FailureKind::usage, "something without a name is in " + printable(list, 4096));
-  }
-  return parts;
+  if (list.empty()) return {};
+  auto parts = parts_at(list, ',');
+  if (std::ranges::find(parts, "") == parts.end()) return parts;
+  throw Error(FailureKind::usage, "something without a name is in " + printable(list, 4096));
 }
 
 // An option that is given once for each model, in their order; or once for all, where `for_all`.

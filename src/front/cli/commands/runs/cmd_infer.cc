@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "base/counted.h"
+#include "base/split.h"
 #include "cli/described.h"
 #include "cli/verbs.h"
 #include "sabath/error.h"
@@ -12,16 +14,6 @@
 namespace sabath::cli {
 namespace {
 namespace cmd_infer {
-
-std::vector<std::string> split(const std::string& list) {
-  std::vector<std::string> names;
-  for (std::size_t begin = 0, end = 0; end != list.npos; begin = end + 1) {
-    end = list.find(',', begin);
-    names.push_back(list.substr(begin, end - begin));
-    if (names.back().empty()) throw Error(FailureKind::usage, "a model without a name in " + printable(list, 4096));
-  }
-  return names;
-}
 
 void print(Context& context, const InferRecord& record) {
   context.say(fmt::format("{}: {}, {} at a time, in {:.3g} s ({:.3g} s in ONNX Runtime {})", printable(record.result),
@@ -36,7 +28,9 @@ Action declare_models(OptionSet& set) {
   set.argument("MODELS", *models, "an .onnx file, an asset with one, or ASSET:PATH; a chain: A,B,...");
   declare_fields(set, *request);
   return [request, models](Context& context) {
-    request->models = split(*models);
+    request->models = parts_at(*models, ',');
+    if (std::ranges::find(request->models, "") != request->models.end())
+      throw Error(FailureKind::usage, "a model without a name in " + printable(*models, 4096));
     request->metrics_file = context.environment.get("SABATH_METRICS").value_or("");  // in a run
     return perform<infer>(context, *request, print);
   };
