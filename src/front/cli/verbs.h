@@ -1,5 +1,5 @@
-// The verbs with a file below commands/; verbs/verb.cc has all. groups.cc says where the help text has each. NAME stands
-// for the constant NAME_verb of the file.
+// The verbs with a file below commands/; verbs/verb.cc has all. groups.cc says where the help text has each. NAME
+// stands for the constant NAME_verb of the file.
 #pragma once
 
 #include "cli/verb.h"
