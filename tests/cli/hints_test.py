@@ -120,7 +120,7 @@ class OwnData(Hints):
         self.expect(self.sabath.run("adopt", data, "--name", "mine"))
         kept = (data / file).read_bytes()
         place(data / file, b"changed, and put back")
-        said = self.expect(self.sabath.run("verify", "mine"), 8).err
+        said = self.expect(self.sabath.run("verify", "mine"), 7).err
         (line,) = re.findall(r"`(sabath path [^`]+)`", said)
         self.hint(self.sabath.run(*shlex.split(line)[1:]), 9, step="sabath rm --forget mine")
         place(data / file, kept)

@@ -81,9 +81,11 @@ class Refusals(Case):
     def test_who_pins_is_said(self):
         text = self.expect(self.sabath.run("fetch", "one", "--json")).record["assets"][0]["manifest"]
         self.sabath.add("two", [fragment(f"file://{self.home}/f", self.data)], manifest={"digest": text})
-        self.assertIn("trusted by pinned by the recipe", self.expect(self.sabath.run("info", "--where", "two")).out)
-        self.assertIn("pinned by the recipe", self.expect(self.sabath.run("info", "two")).out)
-        self.assertEqual(self.expect(self.sabath.run("info", "--where", "two", "--json")).record["trusted_by"], "pinned")
+        elsewhere = ("--store", self.home / "empty")
+        where = ("info", "--where", "two", *elsewhere)
+        self.assertIn("trusted by pinned by the recipe", self.expect(self.sabath.run(*where), 9).out)
+        self.assertIn("pinned by the recipe", self.expect(self.sabath.run("info", "two", *elsewhere)).out)
+        self.assertEqual(self.expect(self.sabath.run(*where, "--json"), 9).record["trusted_by"], "pinned")
 
 
 if __name__ == "__main__":
