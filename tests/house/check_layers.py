@@ -52,6 +52,8 @@ BELOW["catalogues"] = {"base", "metadata", "recipe", "manifest", "store", "fetch
 BELOW["task"] = {"base", "comm", "metrics", "trackers", "record", "recipe", "manifest", "store", "run"}
 BELOW["verbs"] |= {"fields", "catalogues", "convert", "task", "index", "ort", "record", "report", "serve", "trust"}
 BELOW["harness"] |= {"formats", "trust"}
+BELOW["jobs"] = {"base", "fields", "record", "recipe", "run", "harness"}
+BELOW["verbs"] |= {"jobs"}
 BELOW["door"] = {"base", "settings", "verbs"}
 # The command line parses, calls verbs and renders their records: it opens no store, recipe or manifest.
 BELOW["cli"] = {"base", "comm", "companion", "demo", "fields", "metrics", "mpi", "report", "run", "settings", "stage", "verbs"}
@@ -112,7 +114,7 @@ REQUESTS = (
      {"fetchers/command/program.cc", "fetchers/curl/authorization.cc", "fetchers/sftp/child.cc", "fetchers/sftp/child.h",
       "fetchers/sftp/connect.cc", "src/base/companion.cc", "src/base/machine/file_stripes.cc", "src/base/machine/quota.cc",
       "src/base/process.cc", "src/base/process.h", "src/base/spawn.cc", "src/base/spawn.h", "src/fetch/git/git.cc",
-      "src/fetch/git/git_program.cc", "src/harness/environment.cc", "src/report/png_export.cc", "src/run/accelerators.cc",
+      "src/fetch/git/git_program.cc", "src/harness/environment.cc", "src/jobs/job_queue.cc", "src/report/png_export.cc", "src/run/accelerators.cc",
       "src/run/conda.cc", "src/run/environment.cc", "src/run/machine.cc", "src/run/python.cc", "src/run/source_copy.cc",
       "src/settings/walltime.cc", "src/verbs/doctor/doctor_machine.cc"}),
 )
