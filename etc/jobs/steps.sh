@@ -3,7 +3,7 @@ cd @directory@ || exit 70
 mkdir -p output ends reports runs || exit 70
 exec >>"output/$task.txt" 2>&1
 
-# What SABATH was told where the job was made. Tokens and passwords are not here: each command reads your configuration.
+# Settings of SABATH from where the job was made. Tokens and passwords are not here: each command reads your configuration.
 unset SABATH_CACHE
 @variables@
 

@@ -121,8 +121,10 @@ class JobForm {
     add(form_.text, form_.origin, false);
     for (const auto& [what, places] : must_be_used()) {
       const bool used = std::ranges::any_of(places, [&](const char* place) { return used_.contains(place); });
-      const bool given = std::ranges::any_of(
-          places, [&](const char* place) { return values_.words.contains(place) || values_.quoted.contains(place); });
+      const bool given = std::ranges::any_of(places, [&](const char* place) {
+        const auto quoted = values_.quoted.find(place);
+        return values_.words.contains(place) || (quoted != values_.quoted.end() && !quoted->second.empty());
+      });
       if (given && !used) {
         throw Error(FailureKind::usage, fmt::format("the template {} has no place for {}", form_.origin, what),
                     "leave it out, or add the place to a template of your own");
@@ -173,7 +175,8 @@ class JobForm {
 
   void add_line(std::string_view line, bool is_inner) {
     const std::string_view alone = trim(line);
-    if (alone == "@steps@" && !is_inner) {
+    if (alone == "@steps@") {
+      if (is_inner) throw_at(origin_, line_, "@steps@ is this template itself");
       const std::string outer = origin_;
       const std::size_t number = line_;
       add(form_.steps_text, form_.steps_origin, true);
@@ -210,18 +213,18 @@ class JobForm {
 
   std::optional<std::string> directive(std::string_view line) {
     std::string text, part;
-    bool in_part = false, part_lacks = false;
+    bool in_part = false, part_empty = false;
     for (std::size_t at = 0; at < line.size(); ++at) {
       const char c = line[at];
       if (c == '{' && !in_part) {
-        in_part = true, part_lacks = false, part.clear();
+        in_part = true, part_empty = false, part.clear();
       } else if (c == '}' && in_part) {
-        if (!part_lacks) text += part;
+        if (!part_empty) text += part;
         in_part = false;
       } else if (const std::size_t end = c == '@' ? place_end(line, at) : line.npos; end != line.npos) {
         const auto found = value(line.substr(at + 1, end - at - 2), true);
         if (!found && !in_part) return std::nullopt;
-        part_lacks = part_lacks || !found;
+        part_empty = part_empty || !found;
         (in_part ? part : text) += found.value_or("");
         at = end - 1;
       } else {
@@ -255,8 +258,9 @@ class JobForm {
       const bool alone = (at == 0 || std::string_view(" \t=(").find(line[at - 1]) != std::string_view::npos) &&
                          (end == line.size() || std::string_view(" \t);").find(line[end]) != std::string_view::npos);
       if (quote != 0 || !alone) {
-        throw_at(origin_, line_, fmt::format("{} must stand by itself, outside of quotes", line.substr(at, end - at)),
-                 "what it stands for is quoted already");
+        throw_at(origin_, line_,
+                 fmt::format("{} must be a word by itself, outside of quotes", line.substr(at, end - at)),
+                 "its value is quoted already");
       }
       const auto found = value(line.substr(at + 1, end - at - 2), false);
       if (!found) return std::nullopt;

@@ -14,7 +14,7 @@ constexpr std::size_t directive_bytes_max = 256, label_bytes_max = 64;
 
 bool is_letter_or_digit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-// What bash reads as itself wherever a word may stand.
+// What bash reads as itself in any word.
 bool is_plain_in_script(char c) {
   return is_letter_or_digit(c) || std::string_view("_-+.,:/%").find(c) != std::string_view::npos;
 }

@@ -101,7 +101,7 @@ class JobMaker {
   }
 
  private:
-  // In a queue nobody answers: what is not trusted yet is asked about here, and the answer is kept.
+  // No user answers in a queue: what is not trusted yet is asked about here, and the answer is kept.
   void settle_trust(const ResolvedRun& run) {
     if (request_.run.trust == "once") {
       throw Error(FailureKind::usage,

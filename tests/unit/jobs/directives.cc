@@ -1,5 +1,6 @@
 #include "directives.h"
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 
@@ -19,7 +20,11 @@ std::vector<std::string> words_of(std::string_view line) {
   char quote = 0;
   for (const char c : line) {
     if (quote != 0) {
-      c == quote ? quote = 0 : word += c;
+      if (c == quote) {
+        quote = 0;
+      } else {
+        word += c;
+      }
     } else if (c == '"' || c == '\'') {
       quote = c, any = true;
     } else if (c == ' ' || c == '\t') {
@@ -80,14 +85,8 @@ constexpr std::array<KnownOption, 17> slurm_options{{{"--job-name", true},
                                                      {"--requeue", false},
                                                      {"--export", true},
                                                      {"--chdir", true}}};
-constexpr std::array<KnownOption, 8> pbs_options{{{"-N", true},
-                                                  {"-l", true},
-                                                  {"-q", true},
-                                                  {"-A", true},
-                                                  {"-J", true},
-                                                  {"-j", true},
-                                                  {"-r", true},
-                                                  {"-o", true}}};
+constexpr std::array<KnownOption, 8> pbs_options{
+    {{"-N", true}, {"-l", true}, {"-q", true}, {"-A", true}, {"-J", true}, {"-j", true}, {"-r", true}, {"-o", true}}};
 constexpr std::array<KnownOption, 11> flux_options{{{"--job-name", true},
                                                     {"--nodes", true},
                                                     {"--nslots", true},

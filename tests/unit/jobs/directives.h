@@ -12,6 +12,7 @@ namespace sabath::test {
 using Directives = std::vector<std::pair<std::string, std::string>>;  // option, value
 
 [[nodiscard]] Directives directives_in(std::string_view scheduler, std::string_view script);
-[[nodiscard]] std::string value_of(const Directives& directives, std::string_view option);  // of the last one; "-": none
+[[nodiscard]] std::string value_of(const Directives& directives,
+                                   std::string_view option);  // of the last one; "-": none
 
 }  // namespace sabath::test

@@ -21,7 +21,8 @@ TEST(JobSchedulers, SayWhichJobWasSubmitted) {
 
 TEST(JobSchedulers, SayHowEachTaskDoes) {
   const auto slurm = find_job_scheduler("slurm")->states_in(
-      "7_0|RUNNING|None\n7_3|PENDING|JobArrayTaskLimit\n8|CANCELLED|DependencyNeverSatisfied\n9|OUT_OF_MEMORY|x\nnoise\n");
+      "7_0|RUNNING|None\n7_3|PENDING|JobArrayTaskLimit\n8|CANCELLED|DependencyNeverSatisfied\n9|OUT_OF_MEMORY|"
+      "x\nnoise\n");
   ASSERT_EQ(slurm.size(), 4U);
   EXPECT_EQ(slurm[0].task, 0U);
   EXPECT_EQ(slurm[0].state, JobState::running);
@@ -32,7 +33,8 @@ TEST(JobSchedulers, SayHowEachTaskDoes) {
   EXPECT_EQ(slurm[2].state, JobState::cancelled);
   EXPECT_EQ(slurm[3].state, JobState::failed);
   const auto pbs = find_job_scheduler("pbs")->states_in(
-      "Job Id: 12[3].server\n    Job_Name = x\n    job_state = R\n    comment = Job run\nJob Id: 13.server\n    job_state = Q\n");
+      "Job Id: 12[3].server\n    Job_Name = x\n    job_state = R\n    comment = Job run\nJob Id: 13.server\n    "
+      "job_state = Q\n");
   ASSERT_EQ(pbs.size(), 2U);
   EXPECT_EQ(pbs[0].task, 3U);
   EXPECT_EQ(pbs[0].state, JobState::running);

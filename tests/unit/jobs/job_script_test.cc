@@ -34,8 +34,14 @@ JobPlan full_plan() {
   JobPlan plan;
   plan.name = "net_data";
   plan.directory = "/work/of user/job";
-  plan.resources = {.nodes = 2, .ranks = 8, .cores = 4, .gpus = 4, .memory_bytes = 64'000'000'000, .seconds = 9000,
-                    .partition = "gpu", .account = "p42"};
+  plan.resources = {.nodes = 2,
+                    .ranks = 8,
+                    .cores = 4,
+                    .gpus = 4,
+                    .memory_bytes = 64'000'000'000,
+                    .seconds = 9000,
+                    .partition = "gpu",
+                    .account = "p42"};
   plan.variables = {{"SABATH_STORE", "/store"}, {"SABATH_RECIPES", "/home/it's mine"}};
   plan.fetch = {"/bin/sabath", "fetch", "--alone", "--model", "net"};
   plan.stage = {"srun", "/bin/sabath", "stage", "data", "--to", "/local/$USER"};
@@ -153,7 +159,8 @@ TEST(JobScript, HoldsHostileValuesAsWords) {
 std::string complaint_about(const std::string& text, const std::string& steps = "step run @run@\n") {
   const JobScheduler& slurm = *find_job_scheduler("slurm");
   try {
-    return "made " + job_script(small_plan(), slurm, {"#!/bin/bash\n" + text + "cd @directory@\n@steps@\n", "job.sh", steps, "steps.sh"});
+    return "made " + job_script(small_plan(), slurm,
+                                {"#!/bin/bash\n" + text + "cd @directory@\n@steps@\n", "job.sh", steps, "steps.sh"});
   } catch (const Error& error) {
     return error.failure().message;
   }
@@ -161,10 +168,11 @@ std::string complaint_about(const std::string& text, const std::string& steps = 
 
 TEST(JobTemplates, AreRefusedWithTheirLine) {
   EXPECT_TRUE(complaint_about("").starts_with("made ")) << complaint_about("");
-  EXPECT_NE(complaint_about("echo \"@run@\"\n").find("job.sh:2: @run@ must stand by itself"), std::string::npos);
+  EXPECT_NE(complaint_about("echo \"@run@\"\n").find("job.sh:2: @run@ must be a word by itself"), std::string::npos);
   EXPECT_NE(complaint_about("echo x@run@\n").find("job.sh:2:"), std::string::npos);
   EXPECT_NE(complaint_about("echo @nodes@\n").find("is no place of a line of bash"), std::string::npos);
-  EXPECT_NE(complaint_about("#SBATCH -J @run@\n").find("no place of a line that the scheduler reads"), std::string::npos);
+  EXPECT_NE(complaint_about("#SBATCH -J @run@\n").find("no place of a line that the scheduler reads"),
+            std::string::npos);
   EXPECT_NE(complaint_about("#SBATCH -J {@name@\n").find("a brace is not closed"), std::string::npos);
   EXPECT_NE(complaint_about("echo @nothing@\n").find("@nothing@ is no place"), std::string::npos);
   EXPECT_NE(complaint_about("true\r\n").find("job.sh:2: has a carriage return"), std::string::npos);

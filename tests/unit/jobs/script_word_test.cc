@@ -49,10 +49,8 @@ const std::vector<std::string> hostile{
 TEST(ScriptWord, IsReadByBashAsWhatItStandsFor) {
   for (const std::string& text : hostile) {
     const std::string word = script_word(text);
-    const auto result = run_command({.argv = {"bash", "-c", "printf %s " + word + "; printf ."},
-                                     .environment = {},
-                                     .directory = {}},
-                                    {});
+    const auto result = run_command(
+        {.argv = {"bash", "-c", "printf %s " + word + "; printf ."}, .environment = {}, .directory = {}}, {});
     EXPECT_EQ(result.out, text + ".") << word;
   }
 }
