@@ -19,7 +19,9 @@ using std::chrono::milliseconds;
 constexpr auto answer_deadline = std::chrono::seconds(60);
 constexpr std::size_t answer_bytes_max = 4 << 20;
 constexpr auto look_again = milliseconds(200);
-constexpr int looks_max = 15;  // a scheduler that thinks longer says "None", and the job is left in peace
+// A scheduler that thinks longer says "None", and the job is left in peace. Slurm's first reason may be another one.
+constexpr int looks_max = 25, looks_at_reason = 3, looks_at_first_reason = 12;
+constexpr std::string_view first_reason = "PartitionConfig";
 
 CommandResult ask(std::vector<std::string> argv, const std::filesystem::path& directory, const std::stop_token& stop) {
   // Flux then writes its ids in ASCII.
@@ -54,25 +56,32 @@ std::string JobQueue::submit(const JobSubmission& submission) const {
   return id;
 }
 
-std::vector<JobTaskState> JobQueue::states(const std::string& id) const {
+std::optional<std::vector<JobTaskState>> JobQueue::states(const std::string& id) const {
   const auto result = ask(scheduler_.ask(id), {}, stop_);
-  return result.status == 0 ? scheduler_.states_in(result.out) : std::vector<JobTaskState>();
+  if (result.status == 0) return scheduler_.states_in(result.out);
+  if (result.err.find(scheduler_.unknown) != std::string::npos) return std::vector<JobTaskState>();
+  return std::nullopt;
 }
 
 std::optional<JobObstacle> JobQueue::obstacle(const std::string& id, std::string& reason) const {
+  std::string before;
+  int same = 0;
   for (int look = 0; look < looks_max && !stop_.stop_requested(); ++look) {
     if (look > 0) std::this_thread::sleep_for(look_again);
     bool undecided = false;
-    for (const JobTaskState& state : states(id)) {
-      if (state.state != JobState::waiting && state.state != JobState::cancelled) continue;
+    reason.clear();
+    for (const JobTaskState& state : states(id).value_or(std::vector<JobTaskState>())) {
       undecided = undecided || (state.state == JobState::waiting && state.reason == "None");
-      if (const auto found = job_obstacle(state.reason)) {
-        reason = state.reason;
-        return found;
-      }
+      const bool may_be_hopeless = state.state == JobState::waiting || state.state == JobState::cancelled;
+      if (may_be_hopeless && job_obstacle(state.reason)) reason = state.reason;
     }
-    if (!undecided) break;
+    if (reason.empty() && !undecided) break;
+    same = reason == before ? same + 1 : 1;
+    before = reason;
+    if (!reason.empty() && same >= (reason == first_reason ? looks_at_first_reason : looks_at_reason))
+      return job_obstacle(reason);
   }
+  reason.clear();
   return std::nullopt;
 }
 
@@ -83,7 +92,7 @@ void JobQueue::cancel(const std::string& id) const {
   const auto lives = [](const JobTaskState& state) {
     return state.state == JobState::waiting || state.state == JobState::running;
   };
-  if (std::ranges::none_of(left, lives)) return;
+  if (left && std::ranges::none_of(*left, lives)) return;
   throw Error(FailureKind::command, fmt::format("job {} could not be cancelled: {}", id, last_words(result)));
 }
 

@@ -26,8 +26,9 @@ class JobQueue {
 
   [[nodiscard]] const JobScheduler& scheduler() const { return scheduler_; }
   [[nodiscard]] std::string submit(const JobSubmission& submission) const;  // the job's id
-  // Of the job, or of each task of its array. None: the scheduler does not know it any more, or does not answer.
-  [[nodiscard]] std::vector<JobTaskState> states(const std::string& id) const;
+  // Of the job, or of each task of its array. None: the scheduler does not know it any more; nullopt: it does not
+  // answer.
+  [[nodiscard]] std::optional<std::vector<JobTaskState>> states(const std::string& id) const;
   // What keeps it from ever starting, as far as the scheduler has said so within some seconds.
   [[nodiscard]] std::optional<JobObstacle> obstacle(const std::string& id, std::string& reason) const;
   void cancel(const std::string& id) const;  // one that has ended stays as it is

@@ -208,10 +208,11 @@ std::vector<JobTaskState> states_of_lsf(std::string_view out) {
 Words cancel_lsf(const std::string& id) { return {"bkill", id}; }
 
 constexpr std::array<JobScheduler, 4> all_schedulers{{
-    {"slurm", "#SBATCH", "sbatch", true, submit_slurm, id_of_slurm, ask_slurm, states_of_slurm, cancel_slurm},
-    {"pbs", "#PBS", "qsub", true, submit_pbs, id_of_last_line, ask_pbs, states_of_pbs, cancel_pbs},
-    {"flux", "#flux:", "flux", false, submit_flux, id_of_last_line, ask_flux, states_of_flux, cancel_flux},
-    {"lsf", "#BSUB", "bsub", true, submit_lsf, id_of_lsf, ask_lsf, states_of_lsf, cancel_lsf},
+    {"slurm", "#SBATCH", "sbatch", true, submit_slurm, id_of_slurm, ask_slurm, states_of_slurm, cancel_slurm,
+     "Invalid job id"},
+    {"pbs", "#PBS", "qsub", true, submit_pbs, id_of_last_line, ask_pbs, states_of_pbs, cancel_pbs, "Unknown Job Id"},
+    {"flux", "#flux:", "flux", false, submit_flux, id_of_last_line, ask_flux, states_of_flux, cancel_flux, "not found"},
+    {"lsf", "#BSUB", "bsub", true, submit_lsf, id_of_lsf, ask_lsf, states_of_lsf, cancel_lsf, "is not found"},
 }};
 
 }  // namespace

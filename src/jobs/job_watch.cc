@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <thread>
 #include <utility>
 
@@ -40,7 +41,6 @@ JobWatch::JobWatch(std::filesystem::path directory, SubmittedJob job, const JobQ
     if (!job_.tasks.empty()) tasks_[i].name = job_.tasks[i];
     tasks_[i].state = waiting;
   }
-  told_.resize(tasks_.size());
 }
 
 void JobWatch::read_ends() {
@@ -66,14 +66,19 @@ void JobWatch::take(const std::vector<JobTaskState>& states, std::size_t id) {
   }
 }
 
-void JobWatch::ask_scheduler() {
+bool JobWatch::ask_scheduler() {
+  std::vector<std::vector<JobTaskState>> answers;
+  for (std::size_t i = 0; i < job_.ids.size(); ++i) {
+    const bool needed = job_.ids.size() == 1 || (i < tasks_.size() && tasks_[i].exit != 0);
+    auto states = needed ? queue_.states(job_.ids[i]) : std::vector<JobTaskState>();
+    if (!states) return false;
+    answers.push_back(std::move(*states));
+  }
   for (JobTaskRecord& task : tasks_) {
     if (task.exit != 0) task.state = job_state_text(JobState::gone);
   }
-  for (std::size_t i = 0; i < job_.ids.size(); ++i) {
-    const bool needed = job_.ids.size() == 1 || (i < tasks_.size() && tasks_[i].exit != 0);
-    if (needed) take(queue_.states(job_.ids[i]), i);
-  }
+  for (std::size_t i = 0; i < answers.size(); ++i) take(answers[i], i);
+  return true;
 }
 
 bool JobWatch::lives(const JobTaskRecord& task) const { return task.exit != 0 && !is_over(task.state); }
@@ -94,7 +99,14 @@ void JobWatch::settle() {
 
 std::vector<JobTaskRecord> JobWatch::look() {
   read_ends();
-  ask_scheduler();
+  if (!ask_scheduler()) {
+    for (JobTaskRecord& task : tasks_) {
+      if (task.exit) continue;
+      task.state = task.starts > 0 ? running : waiting;
+      task.reason = "the scheduler does not answer";
+    }
+    return tasks_;
+  }
   for (JobTaskRecord& task : tasks_) {
     if (lives(task)) task.exit.reset();  // queued again after that
   }
@@ -106,15 +118,15 @@ std::vector<JobTaskRecord> JobWatch::look() {
 }
 
 void JobWatch::tell(EventSink& events) {
-  for (std::size_t i = 0; i < tasks_.size(); ++i) {
-    const JobTaskRecord& task = tasks_[i];
-    std::string text =
-        task.state == waiting && !task.reason.empty() ? fmt::format("waiting ({})", task.reason) : task.state;
-    if (text == told_[i]) continue;
-    told_[i] = text;
-    const std::string which = task.name.empty() ? "" : fmt::format(", {}", task.name);
-    events.on(event::Message{fmt::format("job {}{}: {}", job_.ids.front(), which, text)});
+  std::map<std::string, std::size_t> counts;
+  for (const JobTaskRecord& task : tasks_)
+    ++counts[task.state == waiting && !task.reason.empty() ? fmt::format("waiting ({})", task.reason) : task.state];
+  std::string text;
+  for (const auto& [state, count] : counts) {
+    text += text.empty() ? "" : ", ";
+    text += tasks_.size() == 1 ? state : fmt::format("{} {}", count, state);
   }
+  if (std::exchange(said_, text) != text) events.on(event::Message{fmt::format("job {}: {}", job_.ids.front(), text)});
 }
 
 std::vector<JobTaskRecord> JobWatch::wait(EventSink& events, const std::stop_token& stop) {
@@ -127,9 +139,9 @@ std::vector<JobTaskRecord> JobWatch::wait(EventSink& events, const std::stop_tok
     // The script of a job that is queued again may have written its end: the scheduler knows.
     const bool written = std::ranges::all_of(tasks_, [](const JobTaskRecord& task) { return task.exit.has_value(); });
     if (steady_clock::now() >= next) {
-      ask_scheduler();
+      const bool answered = ask_scheduler();
       tell(events);
-      if (std::ranges::none_of(tasks_, [&](const JobTaskRecord& task) { return lives(task); })) {
+      if (answered && std::ranges::none_of(tasks_, [&](const JobTaskRecord& task) { return lives(task); })) {
         if (!over) over = steady_clock::now();
         if (written || steady_clock::now() - *over >= files_come_late) break;
       } else {

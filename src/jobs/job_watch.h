@@ -25,7 +25,7 @@ class JobWatch {
 
  private:
   void read_ends();
-  void ask_scheduler();
+  [[nodiscard]] bool ask_scheduler();  // false: it does not answer
   void take(const std::vector<JobTaskState>& states, std::size_t id);
   [[nodiscard]] bool lives(const JobTaskRecord& task) const;
   [[nodiscard]] std::optional<int> code_of_fetch() const;
@@ -36,7 +36,7 @@ class JobWatch {
   SubmittedJob job_;
   const JobQueue& queue_;
   std::vector<JobTaskRecord> tasks_;
-  std::vector<std::string> told_;
+  std::string said_;  // the last message
 };
 
 }  // namespace sabath

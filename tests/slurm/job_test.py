@@ -205,7 +205,7 @@ class Job(Case):
     def test_too_many_nodes_are_said_at_once(self):
         self.model(parallel=True)
         record = self.job("--submit", "--nodes", "9", code=2)
-        self.assertIn("PartitionConfig", record["never"])
+        self.assertRegex(record["never"], "PartitionConfig|PartitionNodeLimit")
         self.assertEqual(self.in_queue(record["ids"][0]), "")
 
     def test_what_slurm_refuses_is_said_in_its_words(self):

@@ -135,7 +135,9 @@ class JobCall {
     for (const std::string& id : ids) {
       std::string reason;
       const auto obstacle = queue.obstacle(id, reason);
-      if (!obstacle) continue;
+      // A fetch that fails this soon has a code of its own: who waits, or asks, gets it.
+      if (!obstacle || (obstacle->kind == FailureKind::command && !record_.fetch_id.empty() && id != record_.fetch_id))
+        continue;
       for (const std::string& each : ids) queue.cancel(each);
       record_.never =
           fmt::format("job {} can never start: {} ({}); it was taken from the queue", id, obstacle->what, reason);
