@@ -145,6 +145,7 @@ class EveryVerb(Case):
         self.do("log", "epoch=3", "loss=0.125", says='"loss":0.125')
         self.do("apply", "set", "upper", says="/")
         self.do("run", "net", "--run-dir", self.home / "one")
+        self.do("job", "net", "--scheduler", "slurm", says="#SBATCH")
         self.do("trust add", "net")
         self.do("trust list")
         self.do("trust revoke", "net", code=3)  # code of one's own needs no decision

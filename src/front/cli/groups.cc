@@ -9,11 +9,11 @@
 namespace sabath::cli {
 namespace {
 
-// At most 30 daily words in all. Nouns that are to come have their place, too: `site` in machine; `job`, `env`,
+// At most 30 daily words in all. Nouns that are to come have their place, too: `site` in machine; `env`,
 // `image`, `runs` and `workflow` in runs.
 constexpr VerbGroup all_groups[] = {
     {"data", "Get data", {"fetch", "plan", "stage", "path", "view"}, {"unstage"}},
-    {"runs", "Run", {"run", "report", "compare", "trust"}, {"task", "log", "sample"}},
+    {"runs", "Run", {"run", "job", "report", "compare", "trust"}, {"task", "log", "sample"}},
     {"derive", "Derive", {"apply", "convert", "infer", "inspect"}, {"hdf5"}},
     {"catalogue", "Catalogue", {"list", "search", "info", "catalogue"}, {"cite", "fair"}},
     {"store", "Store", {"verify", "du", "gc", "rm", "keep", "adopt", "manifest"}, {"unkeep", "init"}},

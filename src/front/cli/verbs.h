@@ -10,6 +10,7 @@
   NAME(stage)                  \
   NAME(unstage)                \
   NAME(run)                    \
+  NAME(job)                    \
   NAME(supporting)             \
   NAME(apply)                  \
   NAME(trust_add)              \

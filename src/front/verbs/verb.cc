@@ -39,6 +39,7 @@
   described(info_call) \
   described(init_call) \
   described(inspect_call) \
+  described(job_call) \
   described(keep_call) \
   described(list_call) \
   described(log_call) \

@@ -167,7 +167,9 @@ std::vector<fs::path> site_directories(const Environment& environment, const fs:
 std::optional<Site> try_read_site(const fs::path& file) {
   const auto text = try_read_text(file, profile_size_max);
   if (!text) return std::nullopt;
-  return parse_site(*text, file.string());
+  Site site = parse_site(*text, file.string());
+  site.file = file.string();
+  return site;
 }
 
 std::optional<Site> try_find_site(const std::vector<fs::path>& directories, const std::string& name) {

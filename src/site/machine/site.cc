@@ -4,6 +4,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/json_reader.h"
 #include "base/text.h"
@@ -48,6 +49,23 @@ std::map<std::string, std::vector<std::string>> take_modules(JsonObject& site) {
   return modules;
 }
 
+SiteJobs take_jobs(JsonObject& site) {
+  SiteJobs jobs;
+  auto all = site.try_object("jobs", "\"jobs\"");
+  if (!all) return jobs;
+  for (auto& [key, value] : {std::pair("scheduler", &jobs.scheduler), std::pair("partition", &jobs.partition),
+                             std::pair("account", &jobs.account), std::pair("node_disk", &jobs.node_disk),
+                             std::pair("transfer_partition", &jobs.transfer_partition), std::pair("time", &jobs.time),
+                             std::pair("node_cap", &jobs.node_cap), std::pair("memory", &jobs.memory)}) {
+    *value = all->try_text(key).value_or("");
+  }
+  jobs.cores = all->try_uint("cores");
+  jobs.gpus = all->try_uint("gpus");
+  if (all->find("network") != nullptr) jobs.network = take_flag(*all, "network");
+  all->finish();
+  return jobs;
+}
+
 // Once from left to right: what a value has in braces is text.
 std::string filled(std::string_view word, const std::map<std::string_view, std::string>& values) {
   std::string text;
@@ -80,6 +98,7 @@ Site parse_site(std::string_view json, const std::string& origin) {
   site.launcher = object.try_text("launcher").value_or("");
   site.launchers = take_wrappers(object, "launchers");
   site.containers = take_wrappers(object, "containers");
+  site.jobs = take_jobs(object);
   object.finish();
   return site;
 }

@@ -2,7 +2,9 @@
 // docs/running.md. Plain values; any thread. Throws Error{invalid}, Error{not_found}.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,13 +19,25 @@ struct Wrapper {
   std::vector<std::string> digest{};  // of a container: prints the digest of {image}; empty: no command does
 };
 
+// What `sabath job` asks the site's scheduler for where nothing else is said. Empty or absent: the scheduler decides.
+struct SiteJobs {
+  std::string scheduler, partition, account;
+  std::string transfer_partition;   // of nodes that see the internet; empty: there is none
+  std::string node_disk, node_cap;  // "/local/{user}" on each node; how much may stay there: "500GB"
+  std::string time, memory;
+  std::optional<std::uint64_t> cores, gpus;
+  bool network = true;  // the nodes of jobs see the internet
+};
+
 struct Site {
   std::string name;
+  std::string file{};                                       // that it was read from
   std::vector<std::string> hosts;                           // patterns of host names with * and ?
   std::string module_script;                                // sourced by bash, defines `module`
   std::map<std::string, std::vector<std::string>> modules;  // "cuda>=11" or "cuda" -> what is loaded here
   std::string launcher;                                     // the usual one for several ranks
   std::map<std::string, Wrapper> launchers, containers;
+  SiteJobs jobs{};
 };
 
 [[nodiscard]] Site parse_site(std::string_view json, const std::string& origin);

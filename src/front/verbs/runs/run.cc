@@ -95,8 +95,8 @@ RunsRecord run(Session& session, const RunRequest& request, EventSink& events, s
   if (!request.stage_record.empty()) assets.times.stage = staging_seconds(request.stage_record, assets.all.back());
   for (const Variant& variant : run.variants) {
     const fs::path directory = directory_of(run, record.path, variant);
-    if (run.is_sweep() && done_before(directory)) {
-      call.say(fmt::format("{} is done already", variant.name));
+    if ((run.is_sweep() || request.again) && done_before(directory)) {
+      call.say(fmt::format("{} is done already", run.is_sweep() ? variant.name : directory.string()));
       record.runs.push_back({directory, "finished", 0, {}, variant.config, {}, true});
       continue;
     }
@@ -196,6 +196,8 @@ struct Described<RunAsked> {
                               "(docs/trust.md)",
                       .words = "once|commit|origin"),
       SABATH_FIELD_AS("no_fetch", run.no_fetch, .help = "run only on what is here"),
+      SABATH_FIELD_AS("again", run.again,
+                      .help = "of --run-dir: what is finished there stays; an unfinished run is moved aside"),
       SABATH_FIELD_AS("grace", run.grace, .help = "what the program has between SIGTERM and SIGKILL (10)",
                       .unit = "seconds", .maximum = 86'400, .value = "SECONDS"),
       SABATH_FIELD_AS("arguments", run.arguments, .help = "arguments for the recipe's last step", .argument = "-- ARG"),

@@ -1,0 +1,400 @@
+#include "verbs/runs/job_making.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <random>
+#include <utility>
+
+#include "base/companion.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "base/wording.h"
+#include "base/working_directory.h"
+#include "harness/consent.h"
+#include "harness/resolved_run.h"
+#include "jobs/job_script.h"
+#include "jobs/job_templates.h"
+#include "jobs/script_word.h"
+#include "machine/walltime.h"
+#include "sabath/error.h"
+#include "sabath/path.h"
+#include "sabath/verbs/plan.h"
+
+namespace sabath {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+// Settings of SABATH's own that hold in the job as well. None of them is a secret; what is one, or may hold one
+// (tokens, proxies, keys), the job reads from the user's configuration by itself.
+constexpr std::array carried_variables{
+    "SABATH_ROOT",     "SABATH_CONFIG",  "SABATH_OFFLINE", "SABATH_HASH_KERNEL", "SABATH_LOCAL_DIR",
+    "SABATH_SITE",     "SABATH_PYTHON",  "SABATH_ORT",     "SABATH_LIBMPI",      "SABATH_MPI_START_SECONDS",
+    "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"};
+
+std::string new_job_id() {
+  std::random_device random;
+  return fmt::format("{:%Y%m%dT%H%M%S}-{:06x}", fmt::gmtime(std::time(nullptr)), random() & 0xffffffU);
+}
+
+// A name that may be a file's: the job works in another directory.
+std::string settled(const std::string& name) {
+  const bool is_file = (name.find('/') != name.npos || name.ends_with(".json")) && try_stat(name);
+  return is_file ? absolute_path(name).string() : name;
+}
+
+std::string absolute_list(const std::string& paths) {
+  std::string all;
+  for (std::size_t begin = 0; begin <= paths.size();) {
+    const std::size_t end = std::min(paths.find(':', begin), paths.size());
+    const std::string one = paths.substr(begin, end - begin);
+    all += (begin == 0 ? "" : ":") + (one.empty() ? one : absolute_path(one).string());
+    begin = end + 1;
+  }
+  return all;
+}
+
+std::string escaped_commas(const std::string& value) {
+  std::string text;
+  for (const char c : value) text += c == ',' ? std::string("\\,") : std::string(1, c);
+  return text;
+}
+
+class JobMaker {
+ public:
+  JobMaker(Session& session, const JobRequest& request, EventSink& events, const std::stop_token& stop)
+      : session_(session), request_(request), events_(events), stop_(stop), asked_(request.run) {
+    asked_.requirements = "none";  // a login node is asked for no module and no Python
+    asked_.launcher = "direct";
+    asked_.ranks.reset();
+    asked_.nodes.reset();
+    asked_.trust.clear();
+  }
+
+  MadeJob make() {
+    made_.program = find_companion(session_.settings().program);
+    const RunCall looked{session_, asked_, events_, stop_, true};
+    const ResolvedRun run = resolve_run(looked);
+    settle_trust(run);
+    forecast_ = foresee(session_, asked_, events_, stop_);
+    refuse_data_with_code();
+    if (!run.site.file.empty()) refuse_others_file(run.site.file, "the site profile", made_.program);
+    site_ = run.site.jobs;
+    made_.scheduler = &choose_job_scheduler(request_.scheduler.empty() ? site_.scheduler : request_.scheduler,
+                                            request_.run.environment);
+    choose_directory(run);
+    choose_fetch(run);
+    choose_resources(run);
+    choose_steps(run);
+    choose_tasks(run);
+    choose_variables();
+    write_scripts();
+    made_.record.name = made_.plan.name;
+    made_.record.model = run.model.name;
+    made_.record.scheduler = made_.scheduler->name;
+    return std::move(made_);
+  }
+
+ private:
+  // No user answers in a queue: what is not trusted yet is asked about here, and the answer is kept.
+  void settle_trust(const ResolvedRun& run) {
+    if (request_.run.trust == "once") {
+      throw Error(FailureKind::usage,
+                  fmt::format("{} once is of one start, and a job may start again", option_text("trust")),
+                  fmt::format("say {0} commit, or {0} origin", option_text("trust")));
+    }
+    RunRequest asked = asked_;
+    asked.trust = request_.run.trust;
+    asked.ask = request_.run.ask;
+    const Consent known = foresee_consent(session_.settings(), asked.environment, run.model, run.steps);
+    if (!known.verdict.by.empty()) return;
+    if (request_.submit) {
+      const RunCall call{session_, asked, events_, stop_};
+      static_cast<void>(ask_consent(call, run));
+      return;
+    }
+    events_.on(event::Warning{fmt::format("the code of {} is not trusted yet: {} asks before it submits the job",
+                                          run.model.name, verb_text("job"))});
+  }
+
+  void refuse_data_with_code() const {
+    for (const ForeseenAsset& asset : forecast_.runs.front().assets) {
+      if (asset.code.empty() || !asset.read_by.empty()) continue;
+      throw Error(
+          FailureKind::access,
+          fmt::format("{} holds code that is not trusted yet: {}", asset.name, printable(asset.code.front(), 500)),
+          fmt::format("`{} {}` asks about it; in a queue nothing can answer", verb_text("run"),
+                      shell_word(request_.run.model)));
+    }
+  }
+
+  void choose_directory(const ResolvedRun& run) {
+    std::string what = fmt::format("{}_{}", run.model.name, run.dataset ? run.dataset->name : "none");
+    std::ranges::replace(what, '/', '+');
+    made_.plan.directory =
+        absolute_path(request_.run.directory.empty() ? fs::path(fmt::format("job_{}_{}", what, new_job_id()))
+                                                     : request_.run.directory);
+    made_.plan.name = job_label(what);
+  }
+
+  [[nodiscard]] Words sabath(std::initializer_list<const char*> words) const {
+    Words argv{made_.program.string()};
+    argv.insert(argv.end(), words.begin(), words.end());
+    return argv;
+  }
+
+  void choose_fetch(const ResolvedRun& run) {
+    std::string where = request_.fetch;
+    const std::string& partition =
+        request_.transfer_partition.empty() ? site_.transfer_partition : request_.transfer_partition;
+    if (where.empty()) where = !partition.empty() ? "transfer" : site_.network ? "job" : "login";
+    if (where == "none" || (forecast_.to_fetch.empty() && request_.fetch.empty() && where != "job")) return;
+    Words argv = sabath({"fetch", "--alone"});
+    if (run.model.kind == AssetKind::model) {
+      made_.fetch.models = {settled(request_.run.model)};
+      argv.insert(argv.end(), {"--model", made_.fetch.models.front()});
+    } else {
+      made_.fetch.names.push_back(settled(request_.run.model));
+    }
+    if (run.dataset) {
+      made_.fetch.datasets = {request_.run.dataset.empty() ? run.dataset->name : settled(request_.run.dataset)};
+      argv.insert(argv.end(), {"--dataset", made_.fetch.datasets.front()});
+    }
+    for (const auto& [name, recipe] : run.used) made_.fetch.names.push_back(recipe.name);
+    if (run.from) made_.fetch.names.push_back(settled(request_.run.from));
+    argv.insert(argv.end(), made_.fetch.names.begin(), made_.fetch.names.end());
+    made_.fetch_here = where == "login";
+    if (where == "job") made_.plan.fetch = argv;
+    if (where != "transfer") return;
+    if (partition.empty()) {
+      throw Error(FailureKind::usage, "no partition of nodes that see the internet is known",
+                  "name it: transfer_partition, in the request or in the site profile");
+    }
+    transfer_ = argv;
+    transfer_partition_ = partition;
+  }
+
+  // What the recipe says of itself in its facts: "job_gpus": 4. A stranger may have written it.
+  [[nodiscard]] static std::string recipe_text(const ResolvedRun& run, const std::string& key) {
+    const auto found = run.model.metadata.find(key);
+    return found == run.model.metadata.end() ? "" : found->second;
+  }
+
+  [[nodiscard]] static std::optional<std::uint64_t> recipe_count(const ResolvedRun& run, const std::string& key,
+                                                                 std::uint64_t maximum) {
+    const std::string text = recipe_text(run, key);
+    if (text.empty()) return std::nullopt;
+    const auto count = key == "job_memory" ? parse_size(text) : try_whole_number(text);
+    if (count && *count > 0 && *count <= maximum) return count;
+    throw Error(FailureKind::invalid, fmt::format("{}: {} cannot be {}", run.model.origin, key, printable(text)),
+                "mend the recipe's metadata");
+  }
+
+  void choose_resources(const ResolvedRun& run) {
+    constexpr std::uint64_t nodes_max = 1U << 20U, cores_max = 1U << 16U, gpus_max = 1U << 10U,
+                            memory_max = 1ULL << 50U;
+    JobResources& of = made_.plan.resources;
+    const auto first = [](std::optional<std::uint64_t> a, std::optional<std::uint64_t> b) { return a ? a : b; };
+    of.nodes = first(request_.run.nodes, recipe_count(run, "job_nodes", nodes_max)).value_or(1);
+    of.ranks = first(request_.run.ranks, recipe_count(run, "job_ranks", nodes_max)).value_or(of.nodes);
+    if (of.nodes == 0 || of.ranks < of.nodes)
+      throw Error(FailureKind::usage, fmt::format("{} ranks are not enough for {} nodes", of.ranks, of.nodes),
+                  "give each node one at least");
+    if ((of.ranks > 1 || of.nodes > 1) && !takes_ranks(run.steps)) {
+      throw Error(FailureKind::usage,
+                  fmt::format("{} would start one process: no step of its recipe is parallel", run.model.name),
+                  fmt::format("leave {} and {} out", option_text("ranks"), option_text("nodes")));
+    }
+    of.cores = first(first(request_.cores, recipe_count(run, "job_cores", cores_max)), site_.cores);
+    of.gpus = first(first(request_.gpus, recipe_count(run, "job_gpus", gpus_max)), site_.gpus);
+    of.memory_bytes = first(request_.memory_bytes, recipe_count(run, "job_memory", memory_max));
+    if (!of.memory_bytes && !site_.memory.empty()) {
+      of.memory_bytes = parse_size(site_.memory);
+      if (!of.memory_bytes)
+        throw Error(FailureKind::invalid, fmt::format("{}: the memory of jobs is no size", run.site.file));
+    }
+    if (of.cores == 0U || of.memory_bytes == 0U)
+      throw Error(FailureKind::usage, "a job needs a core and some memory", "leave the 0 out");
+    if (of.gpus == 0U) of.gpus.reset();
+    of.partition = request_.partition.empty() ? site_.partition : request_.partition;
+    of.account = request_.account.empty() ? site_.account : request_.account;
+    if (request_.run.launcher != "auto" && !run.site.launchers.contains(request_.run.launcher))
+      throw Error(FailureKind::usage, fmt::format("no launcher is called '{}'", printable(request_.run.launcher)));
+    choose_time(run);
+  }
+
+  void choose_time(const ResolvedRun& run) {
+    const std::string of_recipe = recipe_text(run, "job_time");
+    const std::string& said = !request_.time.empty() ? request_.time : !of_recipe.empty() ? of_recipe : site_.time;
+    std::optional<std::int64_t>& time = made_.plan.resources.seconds;
+    if (!said.empty()) {
+      time = try_parse_span(said);
+      if (time && *time > 0) return;
+      throw Error(FailureKind::usage, fmt::format("'{}' is no time that a job may take", printable(said)),
+                  "e.g. 45m, 2h30m, 02:30:00 or 1-00:00:00");
+    }
+    const auto longest = longest_run_in(absolute_path("."), run.model.name, run.dataset ? run.dataset->name : "");
+    std::optional<double> fetching;
+    if (longest && !made_.plan.fetch.empty() && !forecast_.to_fetch.empty())
+      fetching = session_.plan({.fetch = made_.fetch, .to = {}, .requests_max = 0}, events_, stop_).seconds;
+    time = job_walltime(longest, fetching);
+    if (!time) return;
+    events_.on(event::Message{fmt::format("{} is asked for: by the longest of the earlier runs here, {}",
+                                          format_duration(static_cast<double>(*time)), format_duration(*longest))});
+  }
+
+  // One process on each node, by the site's launcher.
+  [[nodiscard]] Words on_each_node(const ResolvedRun& run, const Words& command) const {
+    const auto nodes = static_cast<unsigned>(made_.plan.resources.nodes);
+    if (nodes == 1) return command;
+    const std::string_view scheduler = made_.scheduler->name;
+    const std::string launcher = request_.run.launcher != "auto" ? request_.run.launcher
+                                 : !run.site.launcher.empty()    ? run.site.launcher
+                                 : scheduler == "slurm"          ? "srun"
+                                 : scheduler == "flux"           ? "flux"
+                                                                 : "mpirun";
+    const auto found = run.site.launchers.find(launcher);
+    if (found == run.site.launchers.end())
+      throw Error(FailureKind::usage, fmt::format("no launcher is called '{}'", printable(launcher)));
+    return wrap(found->second, {.ranks = nodes, .nodes = nodes, .work = {}, .image = {}, .binds = {}}, command);
+  }
+
+  [[nodiscard]] std::string node_disk() const {
+    std::string disk = request_.stage.empty() ? site_.node_disk : request_.stage;
+    if (disk.empty() || disk == "none") return "";
+    constexpr std::string_view user = "{user}";
+    if (const auto at = disk.find(user); at != disk.npos) disk.replace(at, user.size(), request_.run.environment.user);
+    if (disk.front() == '/') return disk;
+    throw Error(FailureKind::usage, fmt::format("'{}' is no absolute path on the nodes", printable(disk)),
+                "such as /local/{user}");
+  }
+
+  void choose_steps(const ResolvedRun& run) {
+    JobPlan& plan = made_.plan;
+    const std::string disk = run.dataset ? node_disk() : "";
+    const std::string& cap = request_.cap.empty() ? site_.node_cap : request_.cap;
+    if (!cap.empty() && !parse_size(cap))
+      throw Error(FailureKind::usage, fmt::format("'{}' is no size", printable(cap)), "e.g. 500GB");
+    if (!disk.empty()) {
+      plan.stage = on_each_node(run, [&] {
+        Words argv = sabath({"stage"});
+        argv.insert(argv.end(),
+                    {request_.run.dataset.empty() ? run.dataset->name : settled(request_.run.dataset), "--to", disk});
+        return argv;
+      }());
+      if (!cap.empty()) {
+        Words argv = sabath({"gc", "--store"});
+        argv.insert(argv.end(), {disk + "/.sabath", "--max-size", cap, "--now", "--force-local"});
+        plan.cap = on_each_node(run, argv);
+      }
+    }
+    plan.report = sabath({"report"});
+    plan.run = run_command_of(run, disk);
+    if (!request_.run.arguments.empty()) {
+      plan.arguments = {"--"};
+      plan.arguments.insert(plan.arguments.end(), request_.run.arguments.begin(), request_.run.arguments.end());
+    }
+  }
+
+  [[nodiscard]] Words run_command_of(const ResolvedRun& run, const std::string& disk) const {
+    const RunRequest& of = request_.run;
+    Words argv = sabath({"run"});
+    argv.push_back(settled(of.model));
+    if (!of.dataset.empty()) argv.push_back(settled(of.dataset));
+    argv.emplace_back("--again");
+    const auto add = [&](const char* option, const std::string& value) {
+      if (!value.empty()) argv.insert(argv.end(), {option, value});
+    };
+    if (of.mode != "train") add("--mode", of.mode);
+    add("--run-set", of.run_set);
+    if (!of.settings_file.empty()) add("--set-from", absolute_path(of.settings_file).string());
+    if (!run.is_sweep()) {
+      for (const std::string& setting : of.settings) add("--set", setting);
+    }
+    add("--from", of.from.empty() ? "" : settled(of.from));
+    if (of.requirements != "warn") add("--env", of.requirements);
+    if (of.launcher != "auto") add("--launcher", of.launcher);
+    add("--container", of.container);
+    add("--site", of.site.empty() ? "" : settled(of.site));
+    const JobResources& resources = made_.plan.resources;
+    if (resources.ranks > 1) add("--ranks", fmt::to_string(resources.ranks));
+    if (resources.nodes > 1) add("--nodes", fmt::to_string(resources.nodes));
+    if (of.verify != "changed") add("--verify", of.verify);
+    if (!disk.empty()) add("--at", disk);
+    if (of.no_fetch || !site_.network) argv.emplace_back("--no-fetch");
+    return argv;
+  }
+
+  void choose_tasks(const ResolvedRun& run) {
+    made_.plan.at_once = request_.at_once;
+    if (!run.is_sweep()) {
+      if (request_.at_once)
+        throw Error(FailureKind::usage, "one run is no array, so no number of tasks at once is asked for",
+                    fmt::format("a sweep is one: {} KEY=A,B", option_text("set")));
+      return;
+    }
+    if (request_.at_once == 0U)
+      throw Error(FailureKind::usage, "no task of the array could run", "let one at least run");
+    std::vector<std::string> keys;
+    for (const std::string& text : request_.run.settings) keys.push_back(parse_setting(text).key);
+    for (const Variant& variant : run.variants) {
+      JobTask task{variant.name, {}};
+      for (const std::string& key : keys)
+        task.settings.insert(task.settings.end(), {"--set", key + "=" + escaped_commas(variant.config.at(key))});
+      made_.record.tasks.push_back(task.name);
+      made_.plan.tasks.push_back(std::move(task));
+    }
+  }
+
+  void choose_variables() {
+    const SessionSettings& settings = session_.settings();
+    std::string stores = absolute_path(settings.store).string();
+    for (const fs::path& other : settings.other_stores) stores += ":" + absolute_path(other).string();
+    auto& variables = made_.plan.variables;
+    variables.emplace_back("SABATH_STORE", stores);
+    const Environment& environment = request_.run.environment;
+    if (const auto recipes = environment.get("SABATH_RECIPES"))
+      variables.emplace_back("SABATH_RECIPES", absolute_list(*recipes));
+    for (const char* name : carried_variables) {
+      if (const auto value = environment.get(name)) variables.emplace_back(name, settled(*value));
+    }
+  }
+
+  void write_scripts() {
+    const JobTemplate form = find_job_template(*made_.scheduler, request_.run.environment, made_.program);
+    made_.script = job_script(made_.plan, *made_.scheduler, form);
+    if (transfer_.empty()) return;
+    JobPlan fetch;
+    fetch.name = job_label("fetch_" + made_.plan.name);
+    fetch.directory = made_.plan.directory / "fetch";
+    fetch.variables = made_.plan.variables;
+    fetch.fetch = transfer_;
+    fetch.resources.partition = transfer_partition_;
+    fetch.resources.account = made_.plan.resources.account;
+    made_.fetch_script = job_script(fetch, *made_.scheduler, form);
+  }
+
+  Session& session_;
+  const JobRequest& request_;
+  EventSink& events_;
+  const std::stop_token& stop_;
+  RunRequest asked_;
+  RunForecast forecast_;
+  SiteJobs site_;
+  MadeJob made_;
+  Words transfer_;  // the command of the job that fetches before
+  std::string transfer_partition_;
+};
+
+}  // namespace
+
+MadeJob make_job(Session& session, const JobRequest& request, EventSink& events, const std::stop_token& stop) {
+  return JobMaker(session, request, events, stop).make();
+}
+
+}  // namespace sabath

@@ -1,0 +1,156 @@
+#include "jobs/job_directory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/json_reader.h"
+#include "base/text.h"
+#include "record/run_record.h"
+#include "sabath/error.h"
+
+namespace sabath {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t job_file_max = 4 << 20, end_file_max = 1 << 20;
+constexpr std::size_t looked_at_max = 10'000;  // entries of a directory
+constexpr std::string_view job_file = "job.json";
+
+// Entries of a directory whose names begin so, as they come.
+std::vector<fs::path> entries_of(const fs::path& place, std::string_view begin = "") {
+  std::vector<fs::path> found;
+  std::error_code none;
+  std::size_t seen = 0;
+  for (fs::directory_iterator entry(place, none), end; entry != end && !none; entry.increment(none)) {
+    if (++seen > looked_at_max) break;
+    if (entry->path().filename().native().starts_with(begin)) found.push_back(entry->path());
+  }
+  return found;
+}
+
+void look_at_run(const fs::path& directory, const std::string& model, const std::string& dataset,
+                 std::optional<double>& longest) {
+  std::optional<RunRecord> run;
+  try {
+    run = try_read_run_record(directory);
+  } catch (const Error&) {  // a file of another program: no record to learn from
+    return;
+  }
+  if (!run || run->state != "finished" || !run->recipe || run->recipe->name != model || !run->times.train) return;
+  const auto is_it = [&](const RunRecord::Asset& asset) { return asset.name == dataset; };
+  if (!dataset.empty() && (!run->assets || std::ranges::none_of(*run->assets, is_it))) return;
+  const double seconds = *run->times.train + run->times.verify.value_or(0) + run->times.launch.value_or(0);
+  if (std::isfinite(seconds)) longest = std::max(longest.value_or(0), seconds);
+}
+
+}  // namespace
+
+void write_submitted_job(const fs::path& directory, const SubmittedJob& job) {
+  nlohmann::ordered_json json{
+      {"schema", 1}, {"name", job.name}, {"model", job.model}, {"scheduler", job.scheduler}, {"ids", job.ids}};
+  json["fetch_id"] = job.fetch_id.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(job.fetch_id);
+  json["tasks"] = job.tasks;
+  json["submitted"] = job.submitted;
+  write_text_atomically(directory / job_file,
+                        json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+}
+
+std::optional<SubmittedJob> try_read_submitted_job(const fs::path& directory) {
+  const std::string file = (directory / job_file).string();
+  const auto text = try_read_text(file, job_file_max);
+  if (!text) return std::nullopt;
+  const JsonValue document = parse_json(*text, file);
+  JsonObject object(document, file, "the record of a job");
+  if (object.try_uint("schema") != 1U) object.fail("schema", "must be 1");
+  SubmittedJob job;
+  job.name = object.text("name");
+  job.model = object.text("model");
+  job.scheduler = object.text("scheduler");
+  job.ids = object.texts("ids");
+  job.fetch_id = object.try_text("fetch_id").value_or("");
+  job.tasks = object.texts("tasks");
+  job.submitted = static_cast<std::int64_t>(object.try_uint("submitted").value_or(0));
+  object.finish();
+  return job;
+}
+
+JobTaskEnd parse_job_end(std::string_view text) {
+  JobTaskEnd end;
+  while (!text.empty()) {
+    const std::size_t length = std::min(text.find('\n'), text.size());
+    const bool whole = length < text.size();  // the last line may be on its way
+    const std::string_view line = text.substr(0, length);
+    text.remove_prefix(std::min(length + 1, text.size()));
+    const auto blank = line.find(' ');
+    if (!whole || blank == line.npos) continue;
+    const std::string_view word = line.substr(0, blank);
+    if (word == "begin") {
+      end.steps.clear();
+      end.code.reset();
+      ++end.begun;
+      continue;
+    }
+    const auto status = try_whole_number(line.substr(blank + 1));
+    if (!status || *status > 255) continue;
+    if (word == "end") {
+      end.code = static_cast<int>(*status);
+    } else {
+      end.steps.emplace_back(word, static_cast<int>(*status));
+    }
+  }
+  return end;
+}
+
+JobTaskEnd read_job_end(const fs::path& directory, std::uint64_t task) {
+  return parse_job_end(try_read_text(directory / "ends" / std::to_string(task), end_file_max).value_or(""));
+}
+
+int code_of_job_end(int status) {
+  constexpr std::array known{0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 70, 130, 143};
+  return std::ranges::find(known, status) != known.end() ? status : exit_code(FailureKind::command);
+}
+
+std::optional<double> longest_run_in(const fs::path& place, const std::string& model, const std::string& dataset) {
+  std::string name = model;
+  std::ranges::replace(name, '/', '+');
+  std::optional<double> longest;
+  for (const fs::path& run : entries_of(place, "run_" + name)) look_at_run(run, model, dataset, longest);
+  for (const fs::path& sweep : entries_of(place, "sweep_" + name)) {
+    for (const fs::path& run : entries_of(sweep)) look_at_run(run, model, dataset, longest);
+  }
+  for (const fs::path& job : entries_of(place, "job_" + name)) {
+    for (const fs::path& run : entries_of(job / "runs")) look_at_run(run, model, dataset, longest);
+  }
+  return longest;
+}
+
+std::optional<std::int64_t> job_walltime(std::optional<double> run_seconds, std::optional<double> fetch_seconds) {
+  constexpr double spare = 1.5, fetch_spare = 2, always = 600, most = 30.0 * 86400;
+  if (!run_seconds) return std::nullopt;
+  const double seconds = *run_seconds * spare + fetch_seconds.value_or(0) * fetch_spare + always;
+  return static_cast<std::int64_t>(std::ceil(std::min(seconds, most) / 60)) * 60;
+}
+
+std::optional<fs::path> newest_job_in(const fs::path& place, const std::string& model) {
+  std::string name = model;
+  std::ranges::replace(name, '/', '+');
+  std::optional<fs::path> newest;
+  std::int64_t when = 0;
+  for (const fs::path& directory : entries_of(place, "job_" + name)) {
+    const auto job = try_read_submitted_job(directory);
+    if (!job || job->model != model ||
+        (newest && (job->submitted < when || (job->submitted == when && directory < *newest))))
+      continue;
+    newest = directory;
+    when = job->submitted;
+  }
+  return newest;
+}
+
+}  // namespace sabath

@@ -1,0 +1,77 @@
+#!/bin/bash
+# A job that `sabath job` made: docs/jobs.md. Submit it in its own directory. Never run on a LSF.
+#BSUB -J "net_data[1-3]%2"
+#BSUB -n 8
+#BSUB -R "span[ptile=4]"
+#BSUB -R "affinity[core(4)]"
+#BSUB -gpu "num=4"
+#BSUB -M 61036MB
+#BSUB -W 2:30
+#BSUB -wa USR2 -wt 2
+#BSUB -q gpu
+#BSUB -P p42
+#BSUB -o scheduler.%J.txt
+#BSUB -r
+#BSUB -env "HOME, USER, LOGNAME, SHELL, PATH, LANG"
+job=$LSB_JOBID task=$((${LSB_JOBINDEX:-0} > 0 ? LSB_JOBINDEX - 1 : 0))
+
+# From here on the script is the same for all schedulers. `task` is the number of this task of an array, else 0.
+cd '/work/of user/job' || exit 70
+mkdir -p output ends reports runs || exit 70
+exec >>"output/$task.txt" 2>&1
+
+# Settings of SABATH from where the job was made. Tokens and passwords are not here: each command reads your configuration.
+unset SABATH_CACHE
+export SABATH_STORE=/store
+export SABATH_RECIPES=$'/home/it\047s mine'
+
+name=run settings=()
+case $task in
+  0) name='lr=0.1' settings=(--set 'lr=0.1') ;;
+  1) name='lr=a b' settings=(--set 'lr=a b') ;;
+  2) name='lr=$(id)' settings=(--set 'lr=$(id)') ;;
+esac
+ends=ends/$task
+echo "begin $job" >>"$ends"
+
+# Ends in order when the scheduler is about to end the job: the command that runs gets TERM, and what follows is left out.
+# TERM itself comes to all processes of the job, so it is not passed on.
+child='' woken='' asked='' code=0
+trap 'woken=1 asked=1; [[ $child ]] && kill -TERM "$child" 2>/dev/null' USR1 USR2
+trap 'woken=1 asked=1' TERM INT
+
+# step NAME COMMAND...: notes how the command ended. What follows a step that failed is left out.
+step() {
+  local step=$1 status again
+  shift
+  ((code == 0)) && [[ ! $asked ]] || return 0
+  "$@" &
+  child=$!
+  wait "$child"
+  status=$?
+  while [[ $woken ]]; do # a signal ends `wait` before the command has ended
+    woken=''
+    wait "$child"
+    again=$?
+    ((again == 127)) || status=$again
+  done
+  child=''
+  echo "$step $status" >>"$ends"
+  ((code == 0)) && code=$status
+  return 0
+}
+
+step fetch /bin/sabath fetch --alone --model net
+step stage srun /bin/sabath stage data --to '/local/$USER'
+step run /bin/sabath run net --again --run-dir "runs/$name" "${settings[@]}" -- --seed 7
+
+# These follow a run that failed, too.
+failed=$code code=0
+[[ -e runs/$name/run.json ]] && step report /bin/sabath report "runs/$name" >"reports/$name.txt"
+code=0
+step cap srun /bin/sabath gc --max-size 500GB
+
+code=$failed
+[[ $asked ]] && ((code == 0)) && code=143
+echo "end $code" >>"$ends"
+exit "$code"
