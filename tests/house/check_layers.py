@@ -28,6 +28,7 @@ BELOW = {
     "metadata": {"base", "recipe"},
     "index": {"base", "recipe"},
     "trust": {"base"},
+    "software": {"base", "fields", "trust"},
     "manifest": {"base"},
     "store": {"base", "recipe", "manifest"},
     "hub": {"base", "manifest", "store"},
@@ -52,6 +53,7 @@ BELOW["catalogues"] = {"base", "metadata", "recipe", "manifest", "store", "fetch
 BELOW["task"] = {"base", "comm", "metrics", "trackers", "record", "recipe", "manifest", "store", "run"}
 BELOW["verbs"] |= {"fields", "catalogues", "convert", "task", "index", "ort", "record", "report", "serve", "trust"}
 BELOW["harness"] |= {"formats", "trust"}
+BELOW["verbs"] |= {"software"}
 BELOW["door"] = {"base", "settings", "verbs"}
 # The command line parses, calls verbs and renders their records: it opens no store, recipe or manifest.
 BELOW["cli"] = {"base", "comm", "companion", "demo", "fields", "metrics", "mpi", "report", "run", "settings", "stage", "verbs"}
@@ -114,7 +116,7 @@ REQUESTS = (
       "src/base/process.cc", "src/base/process.h", "src/base/spawn.cc", "src/base/spawn.h", "src/fetch/git/git.cc",
       "src/fetch/git/git_program.cc", "src/harness/environment.cc", "src/report/png_export.cc", "src/run/accelerators.cc",
       "src/run/conda.cc", "src/run/environment.cc", "src/run/machine.cc", "src/run/python.cc", "src/run/source_copy.cc",
-      "src/settings/walltime.cc", "src/verbs/doctor/doctor_machine.cc"}),
+      "src/settings/walltime.cc", "src/software/programs.cc", "src/verbs/doctor/doctor_machine.cc"}),
 )
 # URLs in fetchers/ and src/fetch that are made of text without `named_by` or `names`: of a fixed host, of the user's settings, or of a
 # listing, which src/fetch/resolve.cc names. Any other knows who named it, or its request would be taken for the user's.

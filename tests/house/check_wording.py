@@ -18,6 +18,7 @@ PROGRAMS = {
     "src/report/png_export.cc",  # rsvg-convert
     "src/run/accelerators.cc", "src/run/machine.cc",  # nvidia-smi, rocm-smi, mpirun
     "src/run/conda.cc", "src/run/environment.cc", "src/run/node_samples.cc", "src/run/python.cc",  # conda, bash, ours, pip
+    "src/software/module_systems.cc", "src/software/devices.cc", "src/software/scheduler.cc",  # modulecmd, nvidia-smi, sinfo
     "src/verbs/doctor/doctor_machine.cc",  # anything that has a version
 }  # fmt: skip
 TOLD = {

@@ -40,6 +40,7 @@ ROOMS = {
     "verbs/manifests": {"verbs", "verbs/assets", "verbs/care"},
     "verbs/runs": {"verbs"},
     "verbs/doctor": {"verbs", "verbs/assets"},
+    "verbs/site": {"verbs"},
     "stage/plan": set(),
     "stage/node": {"stage/plan"},
     "stage": {"stage/plan", "stage/node"},

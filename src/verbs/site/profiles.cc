@@ -1,0 +1,35 @@
+#include "verbs/site/profiles.h"
+
+#include <fmt/format.h>
+
+#include "base/companion.h"
+#include "base/file.h"
+#include "run/site_choice.h"
+#include "sabath/error.h"
+#include "sabath/path.h"
+#include "software/detect.h"
+#include "software/profile.h"
+
+namespace sabath {
+
+namespace fs = std::filesystem;
+
+fs::path profile_file(Session& session, const Environment& environment, const std::string& name) {
+  return find_site_file(environment, find_companion(session.settings().program), name);
+}
+
+SiteProfile read_profile(const fs::path& file) {
+  const auto text = try_read_text(file, profile_bytes_max);
+  if (!text)
+    throw Error(FailureKind::not_found, fmt::format("there is no profile {}", printable(file.native(), 1000)));
+  return parse_profile(*text, printable(file.native(), 1000));
+}
+
+SiteProfile profile_of_here(Session& session, const Environment& environment, std::chrono::seconds patience,
+                            const std::string& name, const std::stop_token& stop) {
+  const auto& trusted = session.settings().trusted_owners;
+  Programs programs(environment, TrustedOwners({trusted.begin(), trusted.end()}), patience, stop);
+  return detect_profile(programs, name);
+}
+
+}  // namespace sabath
