@@ -19,16 +19,16 @@ namespace sabath {
 
 // A version of something, once for each way to load it.
 struct Software {
-  std::string name, version;             // "openmpi", "4.1.6"; the version may be empty
-  std::string module;                    // what `module load` takes; empty: no module has it
-  std::vector<std::string> chain;        // modules that are loaded before it, in this order: "gcc/12.3"
-  std::vector<std::string> needs;        // modules that it loads, or asks for, by itself: "cuda/12.2", "cuda"
-  std::vector<std::string> conflicts;    // modules that may not be loaded beside it: "mpich", "cuda/11.8"
-  std::string family;                    // one module of a family at a time: "mpi"
-  std::vector<std::string> features;     // in lower case: "cuda"
-  std::vector<std::string> provides;     // "numpy/1.24.2": what else it brings
-  std::string program;                   // the interpreter that has this package
-  std::string known;                     // how that is known
+  std::string name, version;           // "openmpi", "4.1.6"; the version may be empty
+  std::string module;                  // what `module load` takes; empty: no module has it
+  std::vector<std::string> chain;      // modules that are loaded before it, in this order: "gcc/12.3"
+  std::vector<std::string> needs;      // modules that it loads, or asks for, by itself: "cuda/12.2", "cuda"
+  std::vector<std::string> conflicts;  // modules that may not be loaded beside it: "mpich", "cuda/11.8"
+  std::string family;                  // one module of a family at a time: "mpi"
+  std::vector<std::string> features;   // in lower case: "cuda"
+  std::vector<std::string> provides;   // "numpy/1.24.2": what else it brings
+  std::string program;                 // the interpreter that has this package
+  std::string known;                   // how that is known
 };
 
 struct SiteFact {
@@ -44,7 +44,7 @@ struct SiteInterpreter {
 
 struct SiteDisk {
   std::filesystem::path path;
-  std::string filesystem;                  // "ext4"; empty: not a known one
+  std::string filesystem;  // "ext4"; empty: not a known one
   std::optional<std::uint64_t> bytes, bytes_free, quota_bytes_left;
   bool in_memory = false, shared = false;  // shared: other nodes see it
   std::string known;
@@ -52,7 +52,7 @@ struct SiteDisk {
 
 struct SitePartition {
   std::string name;
-  bool usual = false;  // the scheduler takes it if none is named
+  bool usual = false;                                             // the scheduler takes it if none is named
   std::uint64_t nodes = 0, cpus = 0, memory_bytes = 0, gpus = 0;  // the last three: of a node
   std::optional<std::uint64_t> time_limit_seconds;                // absent: no limit
   std::string known;
@@ -79,8 +79,8 @@ struct SiteProfile {
 [[nodiscard]] std::string profile_text(const SiteProfile& profile);  // the file, as a person edits it
 
 struct DetectSiteRequest {
-  std::filesystem::path output;    // the file of the profile; empty: none is written
-  std::string name;                // of the profile; empty: the host's
+  std::filesystem::path output;      // the file of the profile; empty: none is written
+  std::string name;                  // of the profile; empty: the host's
   std::chrono::seconds patience{2};  // with each program that is asked
   Environment environment;
 };

@@ -25,10 +25,10 @@ inline constexpr std::array<std::string_view, 67> option_names{
     "site",      "stage_record", "store",     "threads",   "to",       "token",    "trust",         "undo",
     "url",       "want",         "within"};
 
-inline constexpr std::array<std::string_view, 30> verb_names{
+inline constexpr std::array<std::string_view, 28> verb_names{
     "adopt",  "apply", "config",     "convert", "doctor", "export",          "fetch", "fetchers", "gc", "hdf5 inspect",
     "import", "info",  "keep",       "list",    "log",    "manifest create", "path",  "report",   "rm", "run",
-    "serve",  "site detect", "site diff", "stage", "supporting", "task",    "unkeep", "verify",          "view",  "want"};
+    "serve",  "stage", "supporting", "task",    "unkeep", "verify",          "view",  "want"};
 
 // A name of a list; another one is an error of the compiler.
 template <const auto& list>

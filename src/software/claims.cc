@@ -67,7 +67,8 @@ std::vector<std::size_t> ClaimBook::with_parents(std::size_t row) const {
 // Of all that it loads, and what that loads in turn. Below several parents only the module itself counts.
 void ClaimBook::claim_needs(SoftwareClaims& claims, std::size_t row) {
   std::vector<std::string> open, seen;
-  for (const std::size_t one : with_parents(row)) open.insert(open.end(), table_[one].needs.begin(), table_[one].needs.end());
+  for (const std::size_t one : with_parents(row))
+    open.insert(open.end(), table_[one].needs.begin(), table_[one].needs.end());
   while (!open.empty() && seen.size() < closure_max) {
     const std::string module = std::move(open.back());
     open.pop_back();

@@ -26,7 +26,7 @@ class ClaimBook {
 
   [[nodiscard]] const SoftwareClaims& claims_of(std::size_t row);  // made when they are first asked for
   [[nodiscard]] std::vector<std::size_t> rows_of_module(const std::string& module) const;
-  [[nodiscard]] std::vector<std::size_t> with_parents(std::size_t row) const;  // itself last; those the table has
+  [[nodiscard]] std::vector<std::size_t> with_parents(std::size_t row) const;   // itself last; those the table has
   [[nodiscard]] std::string module_named(unsigned name, unsigned claim) const;  // "gcc/12.3", "the family mpi"
 
  private:
@@ -57,7 +57,7 @@ class ClaimState {
   const ClaimBook* book_;
   std::vector<unsigned> now_;  // by name; 0: free
   std::vector<std::pair<unsigned, unsigned>> conflicts_;
-  std::vector<unsigned> made_;                                // names that became claimed, oldest first
+  std::vector<unsigned> made_;                               // names that became claimed, oldest first
   std::vector<std::pair<std::size_t, std::size_t>> before_;  // sizes of made_ and conflicts_ before each take
 };
 

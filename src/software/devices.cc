@@ -96,10 +96,12 @@ void detect_mpi(Programs& programs, SiteProfile& profile) {
 }
 
 void detect_accelerators(Programs& programs, SiteProfile& profile) {
-  const ProgramAnswer nvidia = programs.ask({"nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"});
+  const ProgramAnswer nvidia =
+      programs.ask({"nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"});
   const auto vendors = render_nodes();
   const auto of_vendor = [&](const char* number) { return vendors.contains(number) ? vendors.at(number) : 0; };
-  if (const auto names = nvidia.came ? parts_between(nvidia.out, '\n', devices_max) : std::vector<std::string>(); !names.empty()) {
+  if (const auto names = nvidia.came ? parts_between(nvidia.out, '\n', devices_max) : std::vector<std::string>();
+      !names.empty()) {
     add_gpu_fact(profile, names.size(), "cuda", "nvidia-smi says so");
     profile.machine.push_back({"gpu model", printable(names.front()), "nvidia-smi says so"});
   } else if (const auto nodes = numbered_devices("nvidia"); nodes != 0) {
@@ -118,7 +120,8 @@ void detect_accelerators(Programs& programs, SiteProfile& profile) {
     const fs::path file = fs::path(place) / "libze_loader.so.1";
     if (level_zero.empty() && try_stat(file)) level_zero = file.string();
   }
-  profile.machine.push_back({"level-zero", level_zero.empty() ? "none" : level_zero, "the usual directories of libraries"});
+  profile.machine.push_back(
+      {"level-zero", level_zero.empty() ? "none" : level_zero, "the usual directories of libraries"});
 }
 
 void detect_interconnect(SiteProfile& profile) {
@@ -144,7 +147,8 @@ std::string proxy_without_password(std::string_view url) {
 
 void detect_network(const Environment& environment, SiteProfile& profile) {
   bool any = false;
-  for (const char* name : {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"}) {
+  for (const char* name :
+       {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"}) {
     const auto value = environment.get(name);
     if (!value) continue;
     any = true;

@@ -22,10 +22,12 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t disks_max = 32;
 
-// Places where clusters have disks, and the variables that name them; the first that names a place says how it is known.
+// Places where clusters have disks, and the variables that name them; the first that names a place says how it is
+// known.
 std::vector<std::pair<fs::path, std::string>> places_of(const Environment& environment) {
   std::vector<std::pair<fs::path, std::string>> places;
-  for (const char* name : {"SLURM_TMPDIR", "PBS_JOBFS", "JOB_TMPDIR", "TMPDIR", "LOCAL_SCRATCH", "SCRATCH", "WORK", "PROJECT", "HOME"}) {
+  for (const char* name :
+       {"SLURM_TMPDIR", "PBS_JOBFS", "JOB_TMPDIR", "TMPDIR", "LOCAL_SCRATCH", "SCRATCH", "WORK", "PROJECT", "HOME"}) {
     if (const auto value = environment.get(name); value && value->starts_with('/')) places.emplace_back(*value, name);
   }
   for (const char* path : {"/tmp", "/local", "/local_scratch", "/scratch", "/localscratch", "/mnt/local", "/dev/shm"})
@@ -44,7 +46,8 @@ SiteDisk disk_at(const fs::path& place, const std::string& named_by, const std::
   struct statfs kind {};
   disk.shared = ::statfs(place.c_str(), &kind) == 0 && filesystem_kind(static_cast<unsigned long>(kind.f_type)).shared;
   for (const Quota& quota : limits.quotas) {
-    if (quota.bytes_left) disk.quota_bytes_left = std::min(disk.quota_bytes_left.value_or(UINT64_MAX), *quota.bytes_left);
+    if (quota.bytes_left)
+      disk.quota_bytes_left = std::min(disk.quota_bytes_left.value_or(UINT64_MAX), *quota.bytes_left);
   }
   struct statvfs whole {};
   if (::statvfs(place.c_str(), &whole) == 0) disk.bytes = std::uint64_t{whole.f_blocks} * whole.f_frsize;
@@ -59,7 +62,8 @@ void detect_disks(Programs& programs, SiteProfile& profile) {
   for (const auto& [place, named_by] : places_of(programs.environment())) {
     try {
       const auto status = try_stat(place);
-      if (!status || !S_ISDIR(status->st_mode) || profile.disks.size() >= disks_max || !is_plain_value(place.native())) continue;
+      if (!status || !S_ISDIR(status->st_mode) || profile.disks.size() >= disks_max || !is_plain_value(place.native()))
+        continue;
       if (!seen.try_emplace({status->st_dev, place}, true).second) continue;
       const bool known = std::ranges::any_of(profile.disks, [&](const SiteDisk& one) {
         const auto other = try_stat(one.path);

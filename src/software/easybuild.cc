@@ -53,7 +53,8 @@ void detect_easybuild(Programs& programs, SiteProfile& profile) {
   for (const fs::path& tree : trees) {
     if (const auto why = programs.owners().why_not(tree)) {
       programs.pass_over(tree.string(), *why);
-      profile.machine.push_back({"EasyBuild", "not asked", fmt::format("{}: {}", printable(tree.native(), 1000), *why)});
+      profile.machine.push_back(
+          {"EasyBuild", "not asked", fmt::format("{}: {}", printable(tree.native(), 1000), *why)});
       continue;
     }
     const auto found = read_easybuild_tree(tree);

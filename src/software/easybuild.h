@@ -12,7 +12,8 @@
 namespace sabath {
 
 // (name, version) of all in DIRECTORY/software, in their order; at most 50,000.
-[[nodiscard]] std::vector<std::pair<std::string, std::string>> read_easybuild_tree(const std::filesystem::path& directory);
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> read_easybuild_tree(
+    const std::filesystem::path& directory);
 
 void detect_easybuild(Programs& programs, SiteProfile& profile);
 

@@ -41,7 +41,8 @@ std::optional<SiteInterpreter> parse_python_answer(std::string_view text) {
   interpreter.version = lines[0];
   for (std::size_t i = 1; i < lines.size(); ++i) {
     const auto equals = lines[i].find("==");
-    if (equals == std::string::npos || equals == 0 || equals + 2 == lines[i].size() || !is_plain_value(lines[i])) continue;
+    if (equals == std::string::npos || equals == 0 || equals + 2 == lines[i].size() || !is_plain_value(lines[i]))
+      continue;
     interpreter.packages.try_emplace(lines[i].substr(0, equals), lines[i].substr(equals + 2));
   }
   return interpreter;

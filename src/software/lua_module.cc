@@ -11,7 +11,7 @@ constexpr unsigned lua_depth_max = 8;
 
 bool begins_lua_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
-// Calls whose arguments are texts, and assignments of texts to names, wherever they are in the file.
+// Calls whose arguments are texts, and assignments of texts to names, anywhere in the file.
 class LuaModule {
  public:
   LuaModule(std::string_view text, std::string_view module) : rest_(text), module_(module) {}
@@ -157,8 +157,8 @@ class LuaModule {
   }
 
   static bool is_told(std::string_view name) {
-    for (const char* one : {"prepend_path", "append_path", "load", "depends_on", "depends_on_any", "prereq", "always_load",
-                            "conflict", "family", "whatis", "extensions", "add_property"})
+    for (const char* one : {"prepend_path", "append_path", "load", "depends_on", "depends_on_any", "prereq",
+                            "always_load", "conflict", "family", "whatis", "extensions", "add_property"})
       if (name == one) return true;
     return false;
   }
@@ -175,7 +175,8 @@ class LuaModule {
       if (name == "family" && is_plain_value(*argument)) found_.family = *argument;
       if (name == "whatis") add_keywords(found_, *argument);
       if (name == "extensions") add_list(found_.provides, *argument);
-      if (name == "load" || name == "depends_on" || name == "always_load" || (name == "prereq" && arguments.size() == 1))
+      if (name == "load" || name == "depends_on" || name == "always_load" ||
+          (name == "prereq" && arguments.size() == 1))
         add_module_value(found_.needs, *argument);
     }
   }

@@ -32,7 +32,8 @@ class LuaTables {
 
  private:
   [[noreturn]] void fail(std::string_view why) const {
-    const auto line = std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(std::min(at_, text_.size())), '\n') + 1;
+    const auto line =
+        std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(std::min(at_, text_.size())), '\n') + 1;
     throw Error(FailureKind::invalid, fmt::format("{}:{}: {}", origin_, line, why));
   }
 
@@ -58,7 +59,8 @@ class LuaTables {
   std::string take_word() {
     const auto begin = at_;
     const auto is_word = [](char c) {
-      return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' || c == '-' || c == '+';
+      return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' || c == '-' ||
+             c == '+';
     };
     while (at_ < text_.size() && is_word(text_[at_])) ++at_;
     if (at_ == begin) fail("a name or a value is expected");
@@ -114,7 +116,8 @@ class LuaTables {
     for (skip_blanks(); peek() != '}'; skip_blanks()) {
       std::string key;
       const std::string_view rest = text_.substr(at_);
-      if (rest.starts_with("[\"") || rest.starts_with("['") || (rest.size() > 1 && rest[0] == '[' && is_digit(rest[1]))) {
+      if (rest.starts_with("[\"") || rest.starts_with("['") ||
+          (rest.size() > 1 && rest[0] == '[' && is_digit(rest[1]))) {
         ++at_;
         key = is_digit(peek()) ? take_word() : take_quoted();
         expect(']');

@@ -96,7 +96,8 @@ std::string ask_lmod(Programs& programs, const ModuleTree& tree, const ModulePat
   auto why = why_not_asked(tree, path);
   if (!why) {
     const std::string program = directory + "/spider", all = joined_path(path.trusted);
-    const ProgramAnswer answer = programs.ask({program, "-o", "spider-json", all}, {{"MODULEPATH", all}}, spider_bytes_max);
+    const ProgramAnswer answer =
+        programs.ask({program, "-o", "spider-json", all}, {{"MODULEPATH", all}}, spider_bytes_max);
     why = answer.why;
     if (answer.came) {
       try {
@@ -117,8 +118,8 @@ std::string ask_lmod(Programs& programs, const ModuleTree& tree, const ModulePat
 
 std::string ask_tcl(Programs& programs, const ModuleTree& tree, const ModulePath& path, std::vector<Software>& into) {
   const std::string program = programs.environment().get("MODULES_CMD").value_or("modulecmd");
-  const ProgramAnswer answer =
-      programs.ask({program, "bash", "avail", "--no-pager", "-t"}, {{"MODULEPATH", joined_path(path.trusted)}}, 16U << 20U);
+  const ProgramAnswer answer = programs.ask({program, "bash", "avail", "--no-pager", "-t"},
+                                            {{"MODULEPATH", joined_path(path.trusted)}}, 16U << 20U);
   into = tree.software;
   if (!answer.came) return fmt::format("the modulefiles; `module avail`: {}", answer.why);
   const auto names = parse_terse_avail(answer.out.find(':') != std::string::npos ? answer.out : answer.err);
@@ -174,8 +175,12 @@ void detect_modules(Programs& programs, SiteProfile& profile) {
   }
   const std::string version = environment.get("LMOD_VERSION").value_or("");
   profile.machine.push_back({"module system",
-                             lmod ? std::string(trim("Lmod " + version)) : tcl ? "environment-modules" : "none",
-                             lmod ? "LMOD_DIR" : tcl ? "MODULES_CMD" : "neither LMOD_DIR nor MODULES_CMD is set"});
+                             lmod  ? std::string(trim("Lmod " + version))
+                             : tcl ? "environment-modules"
+                                   : "none",
+                             lmod  ? "LMOD_DIR"
+                             : tcl ? "MODULES_CMD"
+                                   : "neither LMOD_DIR nor MODULES_CMD is set"});
   std::string count = fmt::format("{}", profile.software.size());
   if (!tree.whole) count += ", and more than the bounds of a reading";
   profile.machine.push_back({"modules", count, how});

@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "base/file.h"
@@ -78,7 +79,9 @@ class TreeReader {
     }
     auto& chains = chains_[directory];
     // A module that adds the directory that it is in says nothing new, and would go on for ever.
-    const auto contains = [&](const Chain& before) { return std::ranges::equal(before, std::span(chain).first(std::min(before.size(), chain.size()))); };
+    const auto contains = [&](const Chain& before) {
+      return std::ranges::equal(before, std::span(chain).first(std::min(before.size(), chain.size())));
+    };
     if (std::ranges::any_of(chains, contains)) return;
     if (chains.size() >= bounds_.chains || directories_ >= bounds_.directories) {
       tree_.whole = false;

@@ -32,11 +32,13 @@ constexpr std::array<std::pair<std::string_view, Kind>, 8> relations{{{">=", Kin
 }
 
 bool is_name_letter(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' || c == '-' || c == '+';
+  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' || c == '-' ||
+         c == '+';
 }
 
 bool begins_word(std::string_view text) {
-  return !text.empty() && ((text.front() >= 'a' && text.front() <= 'z') || (text.front() >= 'A' && text.front() <= 'Z'));
+  return !text.empty() &&
+         ((text.front() >= 'a' && text.front() <= 'z') || (text.front() >= 'A' && text.front() <= 'Z'));
 }
 
 // A '+' before a letter begins a feature.
@@ -71,7 +73,8 @@ SoftwareNeed parse_software_need(std::string_view text) {
     if (found == relations.end()) refuse_need(text, fmt::format("'{}' is not understood", printable(rest)));
     rest = trim(rest.substr(found->first.size()));
     need.bounds.push_back({found->second, std::string(take_name(rest))});
-    if (const std::string& version = need.bounds.back().version; !begins_word(version) && !try_whole_number(version.substr(0, 1)))
+    if (const std::string& version = need.bounds.back().version;
+        !begins_word(version) && !try_whole_number(version.substr(0, 1)))
       refuse_need(text, fmt::format("'{}' has no version", found->first));
   }
   return need;
@@ -80,13 +83,20 @@ SoftwareNeed parse_software_need(std::string_view text) {
 bool meets(std::string_view version, const VersionBound& bound) noexcept {
   const int order = compare_versions(version, bound.version);
   switch (bound.kind) {
-    case Kind::at_least: return order >= 0;
-    case Kind::above: return order > 0;
-    case Kind::at_most: return order <= 0 || is_version_of(version, bound.version);
-    case Kind::below: return order < 0;
-    case Kind::of: return is_version_of(version, bound.version);
-    case Kind::exactly: return order == 0;
-    case Kind::other_than: return order != 0;
+    case Kind::at_least:
+      return order >= 0;
+    case Kind::above:
+      return order > 0;
+    case Kind::at_most:
+      return order <= 0 || is_version_of(version, bound.version);
+    case Kind::below:
+      return order < 0;
+    case Kind::of:
+      return is_version_of(version, bound.version);
+    case Kind::exactly:
+      return order == 0;
+    case Kind::other_than:
+      return order != 0;
   }
   return false;
 }

@@ -16,7 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // The file or directory `place` itself, by the mode and the owner that it has.
-std::optional<std::string> why_not_place(const fs::path& place, bool is_above, const std::vector<std::uint32_t>& users) {
+std::optional<std::string> why_not_place(const fs::path& place, bool is_above,
+                                         const std::vector<std::uint32_t>& users) {
   const auto status = try_stat(place);
   if (!status) return "it is gone";
   auto why = why_not_own(*status, ::geteuid(), std::nullopt, is_above);
@@ -39,7 +40,8 @@ std::optional<std::string> TrustedOwners::why_not(const fs::path& file) const tr
   }
   // Symlinks on the way may be another user's.
   if (const std::uint32_t user = other_writer(file, users_); user != 0)
-    return fmt::format("{} decides what is at this path", user == any_user ? "another user" : fmt::format("uid {}", user));
+    return fmt::format("{} decides what is at this path",
+                       user == any_user ? "another user" : fmt::format("uid {}", user));
   return std::nullopt;
 } catch (const Error& error) {
   return error.failure().message;

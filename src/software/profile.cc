@@ -46,7 +46,9 @@ std::map<std::string, std::vector<std::string>> versions_by_name(const SiteProfi
   return all;
 }
 
-std::string shown_versions(const std::vector<std::string>& versions) { return fmt::format("{}", fmt::join(versions, ", ")); }
+std::string shown_versions(const std::vector<std::string>& versions) {
+  return fmt::format("{}", fmt::join(versions, ", "));
+}
 
 std::string meaning_of_fact(const std::string& name) {
   static const std::map<std::string, const char*> meanings{
@@ -84,7 +86,8 @@ void compare_software(const SiteProfile& before, const SiteProfile& after, std::
     const auto one = left.find(name), other = right.find(name);
     if (other == right.end() || one == left.end()) {
       const bool gone = other == right.end();
-      all.push_back({"software " + name, gone ? shown_versions(one->second) : "", gone ? "" : shown_versions(other->second),
+      all.push_back({"software " + name, gone ? shown_versions(one->second) : "",
+                     gone ? "" : shown_versions(other->second),
                      fmt::format("a recipe that needs {} finds it on one of them only", name)});
     } else if (one->second != other->second) {
       const bool common = std::ranges::any_of(one->second, [&](const std::string& version) {
@@ -108,9 +111,9 @@ void compare_places(const SiteProfile& before, const SiteProfile& after, std::ve
   const auto partitions = [](const SiteProfile& profile) {
     std::map<std::string, std::string> texts;
     for (const SitePartition& one : profile.partitions) {
-      texts[one.name] = fmt::format("{} nodes, {} cpus, {} gpus, {}", one.nodes, one.cpus, one.gpus,
-                                    one.time_limit_seconds ? format_duration(static_cast<double>(*one.time_limit_seconds))
-                                                           : "no time limit");
+      texts[one.name] = fmt::format(
+          "{} nodes, {} cpus, {} gpus, {}", one.nodes, one.cpus, one.gpus,
+          one.time_limit_seconds ? format_duration(static_cast<double>(*one.time_limit_seconds)) : "no time limit");
     }
     return texts;
   };

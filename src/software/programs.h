@@ -16,7 +16,7 @@
 namespace sabath {
 
 struct ProgramAnswer {
-  bool came = false;    // it ended with 0, in time, within its bound
+  bool came = false;  // it ended with 0, in time, within its bound
   std::string out, err;
   std::string program;  // its file; empty: it was not started
   std::string why;      // there is no answer: "srun is not on PATH", "not asked: ...", "it did not end within 2 s"

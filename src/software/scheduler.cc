@@ -63,7 +63,9 @@ std::optional<std::uint64_t> seconds_of_limit(std::string_view text) {
     if (!number || *number > 100'000'000) return std::nullopt;
     whole = whole * 60 + *number;
   }
-  if (parts.size() == 1 || (dash != std::string_view::npos && parts.size() == 2)) whole *= 60;  // minutes; hours:minutes
+  // Behind days it begins with hours; a single number is minutes.
+  if (dash != std::string_view::npos && parts.size() == 1) whole *= 60;
+  if (parts.size() == 1 || (dash != std::string_view::npos && parts.size() == 2)) whole *= 60;
   return days * 86400 + whole;
 }
 

@@ -44,7 +44,8 @@ int compare_chains(const Software& a, const Software& b) {
     if (const int order = name == other ? compare_versions(version, others) : other.compare(name); order != 0)
       return order;
   }
-  return static_cast<int>(b.chain.size()) - static_cast<int>(a.chain.size());  // what needs less is as good, and simpler
+  return static_cast<int>(b.chain.size()) -
+         static_cast<int>(a.chain.size());  // what needs less is as good, and simpler
 }
 
 class Solver {
@@ -80,7 +81,8 @@ class Solver {
       all.push_back({row, std::move(*version)});
     }
     const auto group = [&](const std::string& version) {  // 0: as it is asked; 1: older; 2: newer
-      const auto missed = std::ranges::find_if_not(need.bounds, [&](const VersionBound& bound) { return meets(version, bound); });
+      const auto missed =
+          std::ranges::find_if_not(need.bounds, [&](const VersionBound& bound) { return meets(version, bound); });
       return missed == need.bounds.end() ? 0 : compare_versions(version, missed->version) < 0 ? 1 : 2;
     };
     std::ranges::stable_sort(all, [&](const SoftwarePick& a, const SoftwarePick& b) {
@@ -152,8 +154,8 @@ class Solver {
     std::vector<std::string> there;
     for (std::size_t i = 0; i < std::min(taken, candidates_.size()); ++i)
       if (cursor_[i] < candidates_[i].size()) there.push_back(described(candidates_[i][cursor_[i]]));
-    clash_ = fmt::format("{} does not go with {}: {} is in the way", described(one),
-                         fmt::join(there, " and "), book_.module_named(clash->first, clash->second));
+    clash_ = fmt::format("{} does not go with {}: {} is in the way", described(one), fmt::join(there, " and "),
+                         book_.module_named(clash->first, clash->second));
     clashing_ = of;
   }
 
@@ -237,7 +239,8 @@ class Solver {
         continue;
       }
       if (std::ranges::find(versions, *version) == versions.end()) versions.push_back(*version);
-      if (meets(*version, need) && std::ranges::find(featured, *version) == featured.end()) featured.push_back(*version);
+      if (meets(*version, need) && std::ranges::find(featured, *version) == featured.end())
+        featured.push_back(*version);
     }
     if (versions.empty() && unloadable != nullptr)
       return fmt::format("no module has {}: it is known from {} only", need.name, printable(*unloadable));
@@ -252,8 +255,8 @@ class Solver {
     const std::string more = shown.size() > shown_max ? fmt::format(" and {} more", shown.size() - shown_max) : "";
     shown.resize(std::min(shown.size(), shown_max));
     if (!featured.empty())
-      return fmt::format("{} is here as {}{}, and none of them is known to have {}", need.name,
-                         fmt::join(shown, ", "), more, fmt::join(need.features, ", "));
+      return fmt::format("{} is here as {}{}, and none of them is known to have {}", need.name, fmt::join(shown, ", "),
+                         more, fmt::join(need.features, ", "));
     return fmt::format("{} is here as {}{}, and none of them is {}", need.name, fmt::join(shown, ", "), more,
                        text_of_bounds(need));
   }

@@ -38,7 +38,8 @@ void add_variants(const JsonValue* parameters, std::vector<std::string>& feature
   const auto* all = parameters == nullptr ? nullptr : parameters->get<JsonValue::Object>();
   if (all == nullptr) return;
   for (const JsonMember& one : *all) {
-    if (const bool* flag = one.value.get<bool>(); flag != nullptr && *flag) add_module_value(features, to_lower(one.key));
+    if (const bool* flag = one.value.get<bool>(); flag != nullptr && *flag)
+      add_module_value(features, to_lower(one.key));
     if (one.key.find("flags") != std::string::npos) continue;
     if (const auto* words = one.value.get<JsonValue::Array>()) {
       for (const JsonValue& word : *words)
@@ -60,7 +61,8 @@ std::vector<SpackPackage> parse_spack_database(std::string_view json) {
     const JsonValue* const installed = spack_member(&one.value, "installed");
     const JsonValue* const spec = spack_member(&one.value, "spec");
     if (installed == nullptr || installed->get<bool>() == nullptr || !*installed->get<bool>()) continue;
-    if (packages.size() >= spack_packages_max) throw Error(FailureKind::invalid, "Spack's database has too many packages");
+    if (packages.size() >= spack_packages_max)
+      throw Error(FailureKind::invalid, "Spack's database has too many packages");
     SpackPackage package;
     package.software.name = spack_text(spec, "name");
     package.software.version = spack_text(spec, "version");
@@ -98,7 +100,8 @@ void detect_spack(Programs& programs, SiteProfile& profile) {
   const fs::path file = fs::path(*root) / "opt/spack/.spack-db/index.json";
   if (const auto why = programs.owners().why_not(file)) {
     if (try_stat(file)) programs.pass_over(file.string(), *why);
-    return profile.machine.push_back({"Spack", "not asked", fmt::format("{}: {}", printable(file.native(), 1000), *why)});
+    return profile.machine.push_back(
+        {"Spack", "not asked", fmt::format("{}: {}", printable(file.native(), 1000), *why)});
   }
   try {
     auto packages = parse_spack_database(try_read_text(file, database_bytes_max).value_or(""));

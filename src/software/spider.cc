@@ -58,7 +58,8 @@ void add_spider_module(const std::string& file, const JsonValue& module, std::ve
   const JsonValue* const hidden = member_of(module, "hidden");
   if (full.empty() || (hidden != nullptr && hidden->get<bool>() != nullptr && *hidden->get<bool>())) return;
   ModuleText said;
-  if (const JsonValue* const whatis = member_of(module, "whatis"); whatis != nullptr && whatis->get<JsonValue::Array>()) {
+  if (const JsonValue* const whatis = member_of(module, "whatis");
+      whatis != nullptr && whatis->get<JsonValue::Array>()) {
     for (const JsonValue& line : *whatis->get<JsonValue::Array>()) {
       if (const auto* text = line.get<std::string>()) add_keywords(said, *text);
     }

@@ -152,8 +152,6 @@ class TclModule {
 
 bool is_tcl_module(std::string_view text) noexcept { return text.starts_with("#%Module"); }
 
-ModuleText read_tcl_module(std::string_view text) {
-  return TclModule(text.substr(0, module_text_max)).read();
-}
+ModuleText read_tcl_module(std::string_view text) { return TclModule(text.substr(0, module_text_max)).read(); }
 
 }  // namespace sabath

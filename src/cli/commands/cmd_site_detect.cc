@@ -20,7 +20,8 @@ void print(Context& context, const DetectSiteRecord& record) {
                             profile.partitions.size(), profile.disks.size()));
   }
   for (const PassedOver& one : profile.passed_over)
-    context.warn(fmt::format("neither started nor loaded: {}: {}", printable(one.what, 1000), printable(one.why, 1000)));
+    context.warn(
+        fmt::format("neither started nor loaded: {}: {}", printable(one.what, 1000), printable(one.why, 1000)));
 }
 
 }  // namespace cmd_site_detect
@@ -29,9 +30,10 @@ void print(Context& context, const DetectSiteRecord& record) {
 constexpr Verb site_detect_verb{
     .name = "site detect",
     .summary = "what is on this machine, as a profile that you edit",
-    .examples = "sabath site detect                          print the profile\n"
-                "sabath site detect -o ~/.config/sabath/sites/juwels.json\n"
-                "sabath site detect --patience 30            a module system that takes long to answer",
+    .examples =
+        "sabath site detect                          print the profile\n"
+        "sabath site detect -o ~/.config/sabath/sites/juwels.json\n"
+        "sabath site detect --patience 30            a module system that takes long to answer",
     .details =
         "Modules with what they need, Spack's and EasyBuild's packages, interpreters, MPI, accelerators, interconnect, "
         "scheduler, proxies and disks; each line says how it is known. Only programs of your PATH are started, and "

@@ -31,9 +31,8 @@ std::string disk_text(const SiteDisk& disk) {
 std::string partition_text(const SitePartition& one) {
   return fmt::format("{}{}: {} nodes of {} cpus, {}, {} gpus; {}", one.name, one.usual ? " (usual)" : "", one.nodes,
                      one.cpus, format_bytes(one.memory_bytes), one.gpus,
-                     one.time_limit_seconds
-                         ? "at most " + format_duration(static_cast<double>(*one.time_limit_seconds))
-                         : "no time limit");
+                     one.time_limit_seconds ? "at most " + format_duration(static_cast<double>(*one.time_limit_seconds))
+                                            : "no time limit");
 }
 
 std::string software_text(const Software& one) {
@@ -52,7 +51,8 @@ void print(Context& context, const ShowSiteRecord& record) {
   for (const SitePartition& one : profile.partitions) line(text, "partition", partition_text(one), one.known);
   for (const SiteDisk& one : profile.disks) line(text, "disk", disk_text(one), one.known);
   for (const SiteInterpreter& one : profile.interpreters)
-    line(text, "interpreter", fmt::format("{} {}, {} packages", one.program, one.version, one.packages.size()), one.known);
+    line(text, "interpreter", fmt::format("{} {}, {} packages", one.program, one.version, one.packages.size()),
+         one.known);
   for (const Software& one : profile.software) line(text, "software", software_text(one), one.known);
   for (const PassedOver& one : profile.passed_over) line(text, "passed over", one.what, one.why);
   context.out.print(text);
@@ -64,10 +64,12 @@ void print(Context& context, const ShowSiteRecord& record) {
 constexpr Verb site_show_verb{
     .name = "site show",
     .summary = "what a profile says of its machine, and how that is known",
-    .examples = "sabath site show                 the profile of this host\n"
-                "sabath site show juwels          one by its name, or by its file",
-    .details = "Without a name it is the profile that `sabath run` takes here: that of SABATH_SITE, else the first "
-               "whose hosts match this host.",
+    .examples =
+        "sabath site show                 the profile of this host\n"
+        "sabath site show juwels          one by its name, or by its file",
+    .details =
+        "Without a name it is the profile that `sabath run` takes here: that of SABATH_SITE, else the first "
+        "whose hosts match this host.",
     .declare = declare<show_site, cmd_site_show::print>,
 };
 

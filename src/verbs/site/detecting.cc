@@ -3,9 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/companion.h"
 #include "base/file.h"
-#include "base/wording.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "sabath/site.h"
@@ -22,7 +20,7 @@ std::string profile_text(const SiteProfile& profile) { return text_of_profile(pr
 DetectSiteRecord detect_site(Session& session, const DetectSiteRequest& request, EventSink&, std::stop_token stop) {
   if (!request.output.empty() && try_lstat(request.output)) {
     throw Error(FailureKind::usage, fmt::format("{} is there already", printable(request.output.native(), 1000)),
-                fmt::format("write to another file, and compare the two: {} BEFORE AFTER", verb_text("site diff")));
+                "write to another file, and compare the two");
   }
   DetectSiteRecord record;
   record.profile = profile_of_here(session, request.environment, request.patience, request.name, stop);
@@ -38,15 +36,15 @@ ShowSiteRecord show_site(Session& session, const ShowSiteRequest& request, Event
   record.file = profile_file(session, request.environment, request.name);
   if (record.file.empty()) {
     throw Error(FailureKind::not_found, "no profile is of this host",
-                fmt::format("`{}` writes one", verb_text("site detect")));
+                "detect what is on it, and write that to a file in your directory of profiles");
   }
-  record.profile = read_profile(record.file);
+  record.profile = read_profile(session, record.file);
   return record;
 }
 
 DiffSitesRecord diff_sites(Session& session, const DiffSitesRequest& request, EventSink&, std::stop_token) {
   const auto read = [&](const std::string& name) {
-    return read_profile(profile_file(session, request.environment, name));
+    return read_profile(session, profile_file(session, request.environment, name));
   };
   return {differences_of(read(request.before), read(request.after))};
 }

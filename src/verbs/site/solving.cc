@@ -2,7 +2,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/wording.h"
 #include "recipe/catalogue.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -44,11 +43,11 @@ SolveSiteRecord solve_site(Session& session, const SolveSiteRequest& request, Ev
   const auto needs = needs_of(session, request);
   SiteProfile profile;
   if (const auto file = profile_file(session, request.environment, request.site); !file.empty())
-    profile = read_profile(file);
+    profile = read_profile(session, file);
   if (profile.software.empty() && profile.interpreters.empty()) {
     if (!request.site.empty()) {
       throw Error(FailureKind::not_found, fmt::format("the profile {} names no software", printable(request.site)),
-                  fmt::format("`{}` makes one that does", verb_text("site detect")));
+                  "detect what is on that machine, and take the profile of it");
     }
     profile = profile_of_here(session, request.environment, request.patience, "", stop);
   }

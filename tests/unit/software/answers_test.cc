@@ -49,11 +49,13 @@ const Texts tree_of_twelve{"cuda/11.8 after []",
 TEST(AnswersOfLmod, ItsSpider) {
   const auto modules = parse_spider_json(answer("lmod_spider.json"));
   EXPECT_EQ(rows_of(modules), tree_of_twelve);
-  const auto mpi = std::ranges::find(modules, "openmpi/4.1.6", [](const SpiderModule& one) { return one.software.module; });
+  const auto mpi =
+      std::ranges::find(modules, "openmpi/4.1.6", [](const SpiderModule& one) { return one.software.module; });
   EXPECT_EQ(mpi->software.family, "mpi");
   EXPECT_EQ(mpi->software.features, (Texts{"cuda", "ucx"}));
   EXPECT_EQ(mpi->file, "/sw/Compiler/gcc/12.3/openmpi/4.1.6.lua");
-  const auto keras = std::ranges::find(modules, "tensorflow/2.11", [](const SpiderModule& one) { return one.software.module; });
+  const auto keras =
+      std::ranges::find(modules, "tensorflow/2.11", [](const SpiderModule& one) { return one.software.module; });
   EXPECT_EQ(keras->software.provides, (Texts{"numpy/1.24.2", "keras/2.11"}));
 }
 
@@ -76,11 +78,12 @@ mpathMapT = { ["/a"] = { ["x/1"] = "/b" }, ["/b"] = { ["y/1"] = "/a" } })";
 }
 
 TEST(AnswersOfLmod, WhatIsNoTable) {
-  for (const char* text : {"os.execute('x')", "a = {", "a = { b = }", "a = {{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{1}}}}}}", "a = \"x", "a",
-                           "a = { [[x] }", "= 1", "a = { 1 2 }"})
+  for (const char* text : {"os.execute('x')", "a = {", "a = { b = }", "a = {{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{1}}}}}}",
+                           "a = \"x", "a", "a = { [[x] }", "= 1", "a = { 1 2 }"})
     EXPECT_THROW((void)parse_lua_tables(text, "a text"), Error) << text;
   EXPECT_THROW((void)parse_lua_tables("a = { 1, 2, 3 }", "a text", {.values = 3}), Error);
-  const auto tables = parse_lua_tables("-- a comment\na = { b = 'c\\'d', [1] = false, \"e\", [[\nf]], -2.5e3, }", "a text");
+  const auto tables =
+      parse_lua_tables("-- a comment\na = { b = 'c\\'d', [1] = false, \"e\", [[\nf]], -2.5e3, }", "a text");
   EXPECT_EQ(tables.at("a").find("b")->text, "c'd");
   EXPECT_EQ(tables.at("a").members.size(), 5U);
 }
@@ -122,7 +125,8 @@ TEST(AnswersOfSpack, ItsDatabase) {
   EXPECT_EQ(software[1].module, "");
   EXPECT_THROW((void)parse_spack_database("{}"), Error);
   EXPECT_THROW((void)parse_spack_database("{\"database\": {\"installs\": []}}"), Error);
-  EXPECT_TRUE(parse_spack_database(R"({"database": {"installs": {"a": 1, "b": {"installed": true, "spec": 2}}}})").empty());
+  EXPECT_TRUE(
+      parse_spack_database(R"({"database": {"installs": {"a": 1, "b": {"installed": true, "spec": 2}}}})").empty());
 }
 
 TEST(AnswersOfSlurm, Partitions) {
@@ -144,7 +148,7 @@ TEST(AnswersOfSlurm, LimitsAndGpus) {
   EXPECT_EQ(seconds_of_limit("30"), 1800U);
   EXPECT_EQ(seconds_of_limit("1:30"), 90U);
   EXPECT_EQ(seconds_of_limit("1:00:00"), 3600U);
-  EXPECT_EQ(seconds_of_limit("1-12"), 86400U + 720U);
+  EXPECT_EQ(seconds_of_limit("1-12"), 86400U + 43200U);
   EXPECT_FALSE(seconds_of_limit("infinite"));
   EXPECT_FALSE(seconds_of_limit("99999999999999999999-00:00:00"));
   EXPECT_EQ(gpus_of_gres("gpu:4"), 4U);

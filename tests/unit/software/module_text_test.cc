@@ -90,8 +90,28 @@ TEST(ModuleText, HostileTextsAreBounded) {
 
 TEST(ModuleText, AnyBytesEnd) {
   std::mt19937 random(7);
-  const std::string_view pieces[] = {"prepend_path(", "\"MODULEPATH\"", ",", "pathJoin(", ")", "..", "[[", "]]", "--", "\n", "=",
-                                     "a", "\"", "'", "\\", "{", "}", "$", "[", "set ", "#%Module\n", "\0"};
+  const std::string_view pieces[] = {"prepend_path(",
+                                     "\"MODULEPATH\"",
+                                     ",",
+                                     "pathJoin(",
+                                     ")",
+                                     "..",
+                                     "[[",
+                                     "]]",
+                                     "--",
+                                     "\n",
+                                     "=",
+                                     "a",
+                                     "\"",
+                                     "'",
+                                     "\\",
+                                     "{",
+                                     "}",
+                                     "$",
+                                     "[",
+                                     "set ",
+                                     "#%Module\n",
+                                     "\0"};
   for (int round = 0; round < 2000; ++round) {
     std::string text;
     for (unsigned i = 0; i < 40; ++i) text += pieces[random() % std::size(pieces)];

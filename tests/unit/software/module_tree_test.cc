@@ -32,12 +32,13 @@ class ModuleTrees : public testing::Test {
   }
   static Texts rows(const ModuleTree& tree) {
     Texts all;
-    for (const Software& one : tree.software) all.push_back(fmt::format("{}{}", fmt::join(one.chain, ">"), (one.chain.empty() ? "" : ">") + one.module));
+    for (const Software& one : tree.software)
+      all.push_back(fmt::format("{}{}", fmt::join(one.chain, ">"), (one.chain.empty() ? "" : ">") + one.module));
     std::ranges::sort(all);
     return all;
   }
 
-  TempDir scratch;
+  test::TempDir scratch;
   fs::path top = scratch.path();
 };
 
@@ -51,9 +52,9 @@ TEST_F(ModuleTrees, CompilerMpiPackage) {
   put("gcc13/openmpi/5.0.1.lua", adds("mpi"));
   put("mpi/hdf5/1.14", "#%Module\n");
   const ModuleTree tree = read({"Core"});
-  EXPECT_EQ(rows(tree), (Texts{"bare", "gcc/12.3", "gcc/12.3>openmpi/4.1.6-CUDA-12.2",
-                               "gcc/12.3>openmpi/4.1.6-CUDA-12.2>hdf5/1.14", "gcc/13.2", "gcc/13.2>openmpi/5.0.1",
-                               "gcc/13.2>openmpi/5.0.1>hdf5/1.14"}));
+  EXPECT_EQ(rows(tree),
+            (Texts{"bare", "gcc/12.3", "gcc/12.3>openmpi/4.1.6-CUDA-12.2", "gcc/12.3>openmpi/4.1.6-CUDA-12.2>hdf5/1.14",
+                   "gcc/13.2", "gcc/13.2>openmpi/5.0.1", "gcc/13.2>openmpi/5.0.1>hdf5/1.14"}));
   EXPECT_TRUE(tree.whole);
   EXPECT_EQ(tree.directories.size(), 4U);
   const auto mpi = std::ranges::find(tree.software, "openmpi/4.1.6-CUDA-12.2", &Software::module);

@@ -15,7 +15,8 @@ SiteProfile a_profile() {
   profile.hosts = {"jwlogin*"};
   profile.machine = {{"gpus", "4", "nvidia-smi says so"}, {"mpi", "Open MPI 4.1.6", "mpirun"}};
   profile.disks = {{"/tmp", "ext4", 100, 50, std::nullopt, false, false, "TMPDIR"}};
-  profile.partitions = {{"batch", true, 10, 96, 1 << 30, 4, 86400, "sinfo"}, {"long", false, 1, 1, 1, 0, std::nullopt, "sinfo"}};
+  profile.partitions = {{"batch", true, 10, 96, 1 << 30, 4, 86400, "sinfo"},
+                        {"long", false, 1, 1, 1, 0, std::nullopt, "sinfo"}};
   profile.interpreters = {{"/usr/bin/python3", "3.11.2", {{"numpy", "1.24.2"}}, "it says so itself"}};
   Software one;
   one.name = "openmpi";
@@ -51,12 +52,16 @@ TEST(SiteProfileText, MistakesAreNamedWithTheirLine) {
     }
     return std::string("taken");
   };
-  EXPECT_NE(refused("{\"schema\": 1, \"name\": \"x\",\n\"software\": [{\"name\": \"a\", \"versoin\": \"1\"}]}").find("site.json:2"), std::string::npos);
+  EXPECT_NE(refused("{\"schema\": 1, \"name\": \"x\",\n\"software\": [{\"name\": \"a\", \"versoin\": \"1\"}]}")
+                .find("site.json:2"),
+            std::string::npos);
   EXPECT_NE(refused("{\"schema\": 2, \"name\": \"x\"}"), "taken");
   EXPECT_NE(refused("{\"schema\": 1}"), "taken");
   EXPECT_NE(refused("{\"schema\": 1, \"name\": \"x\", \"software\": {}}"), "taken");
   EXPECT_NE(refused("[]"), "taken");
-  EXPECT_EQ(refused("{\"schema\": 1, \"name\": \"x\", \"launchers\": {\"srun\": {\"argv\": []}}, \"modules\": {\"a\": []}}"), "taken");
+  EXPECT_EQ(
+      refused("{\"schema\": 1, \"name\": \"x\", \"launchers\": {\"srun\": {\"argv\": []}}, \"modules\": {\"a\": []}}"),
+      "taken");
 }
 
 TEST(SiteProfileText, DifferencesSayWhatFollows) {
@@ -77,8 +82,8 @@ TEST(SiteProfileText, DifferencesSayWhatFollows) {
     names.push_back(one.what);
     EXPECT_NE(one.meaning, "") << one.what;
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"gpus", "proxy", "software fftw", "software openmpi", "python package numpy",
-                                             "disk /tmp", "partition long"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"gpus", "proxy", "software fftw", "software openmpi",
+                                             "python package numpy", "disk /tmp", "partition long"}));
   EXPECT_EQ(all[3].before, "4.1.6+cuda");
   EXPECT_EQ(all[3].meaning, "no version of it is on both");
 }

@@ -6,9 +6,11 @@ namespace sabath {
 namespace {
 
 TEST(SoftwareVersion, Order) {
-  const char* const oldest_first[] = {"0.9",    "1.0alpha1", "1.0b2",  "1.0rc1", "1.0",   "1.0.1", "1.1.1",  "1.1.1k",
-                                      "1.2",    "1.9",       "1.10",   "1.10.0.1", "2.0-rc1", "2.0",   "10",     "2022b",
-                                      "2023a",  "2023b",     "20240101", "99999999999999999999999", "main"};
+  const char* const oldest_first[] = {"0.9",   "1.0alpha1", "1.0b2",   "1.0rc1",   "1.0",
+                                      "1.0.1", "1.1.1",     "1.1.1k",  "1.2",      "1.9",
+                                      "1.10",  "1.10.0.1",  "2.0-rc1", "2.0",      "10",
+                                      "2022b", "2023a",     "2023b",   "20240101", "99999999999999999999999",
+                                      "main"};
   for (std::size_t i = 0; i < std::size(oldest_first); ++i) {
     for (std::size_t j = 0; j < std::size(oldest_first); ++j) {
       const int order = compare_versions(oldest_first[i], oldest_first[j]);
@@ -19,8 +21,14 @@ TEST(SoftwareVersion, Order) {
 }
 
 TEST(SoftwareVersion, Equals) {
-  for (const auto& [a, b] : {std::pair("1.2", "1.2.0"), {"v1.2", "1.2"}, {"1_2", "1.2"}, {"01.2", "1.2"},
-                             {"4.1.4-GCC-11.3.0", "4.1.4"}, {"1.14+mpi", "1.14"}, {"1.0RC1", "1.0-rc1"}, {"", ""}})
+  for (const auto& [a, b] : {std::pair("1.2", "1.2.0"),
+                             {"v1.2", "1.2"},
+                             {"1_2", "1.2"},
+                             {"01.2", "1.2"},
+                             {"4.1.4-GCC-11.3.0", "4.1.4"},
+                             {"1.14+mpi", "1.14"},
+                             {"1.0RC1", "1.0-rc1"},
+                             {"", ""}})
     EXPECT_EQ(compare_versions(a, b), 0) << a << " " << b;
 }
 
