@@ -1,5 +1,5 @@
-// Profiles of sites: shown, compared, solved, as C++ calls and by their names. What is found on a real machine is tried by
-// tests/cli/site_test.py.
+// Profiles of sites: shown, compared, solved, as C++ calls and by their names. What is found on a real machine is tried
+// by tests/cli/site_test.py.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -22,7 +22,7 @@ class SiteVerbs : public ::testing::Test {
     SiteJson json{{"schema", 1}, {"name", name}, {"hosts", SiteJson::array()}, {"software", SiteJson::array()}};
     for (const std::string& version : versions)
       json["software"].push_back({{"name", "openmpi"}, {"version", version}, {"module", "openmpi/" + version}});
-    const fs::path file = site.home() / (name + ".json");
+    const fs::path file = site / (name + ".json");
     std::ofstream(file) << json;
     return file;
   }
