@@ -74,7 +74,8 @@ ProgramAnswer Programs::ask(std::vector<std::string> argv, const std::map<std::s
     answer.out = std::move(result.out);
     answer.err = std::move(result.err);
     if (result.status != 0) {
-      answer.why = fmt::format("it ended with {}: {}", result.status, printable(trim(answer.err)));
+      const std::string_view said = trim(answer.err);
+      answer.why = fmt::format("it ended with {}: {}", result.status, printable(said.substr(0, said.find('\n'))));
     } else if (answer.out.size() >= output_max || answer.err.size() >= output_max) {
       answer.why = fmt::format("it says more than {}", format_bytes(output_max));
     } else {

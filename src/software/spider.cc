@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "base/json_reader.h"
 #include "sabath/error.h"
@@ -190,6 +191,10 @@ std::vector<Software> joined(std::vector<SpiderModule> asked, const std::vector<
     }
     all.push_back(std::move(one));
   }
+  // Lmod's tables have no order.
+  std::ranges::stable_sort(all, [](const Software& a, const Software& b) {
+    return std::tie(a.module, a.chain) < std::tie(b.module, b.chain);
+  });
   return all;
 }
 

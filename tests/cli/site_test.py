@@ -2,15 +2,16 @@
 """`site detect`, `show`, `diff` and `solve` with real Lmod and real environment-modules over a tree of twelve modulefiles, and with
 module systems that hang, print, are huge or are another user's."""
 
+import importlib.metadata
 import json
 import os
 import pathlib
 import subprocess
 import time
-import unittest
 
 from support import module_tree
-from support.case import Case, main
+from support.case import Case, main, place
+from support.content import fragment
 
 PATIENT = ("--patience", "120")
 
@@ -103,12 +104,13 @@ class UnderLmod(Site):
         profile["modules"] = {"cuda>=11,<13": ["cuda/12.2"]}
         profile["launcher"] = None
         file.write_text(json.dumps(profile))
-        self.sabath.add("hello", kind="model", run={"steps": [{"argv": ["sh", "-c", "echo modules=$LOADEDMODULES"]}]},
-                        requirements={"system_modules": ["cuda>=11,<13"]})  # fmt: skip
-        done = self.sabath.run("run", "hello", "--site", file, "--trust", "once", "--json", **self.variables)
-        if "run" not in done.err and done.exit == 0:
-            self.assertEqual(done.record["exit"], 0)
-        self.assertEqual(done.exit, 0, done)
+        place(self.home / "origin/a", b"x")
+        self.sabath.add("set", [fragment(f"file://{self.home}/origin/a")])
+        self.sabath.add("hello", kind="model", default_dataset="set", requirements={"system_modules": ["cuda>=11,<13"]},
+                        run={"set": [{"argv": ["sh", "-c", 'echo "modules=$LOADEDMODULES"']}]})  # fmt: skip
+        done = self.expect(self.sabath.run("run", "hello", "--site", file, "--trust", "once", "--json", **self.variables))
+        (run,) = pathlib.Path(self.home).rglob("run.json")
+        self.assertEqual(json.loads(run.read_text())["environment"]["modules"], ["cuda/12.2"], done)
 
 
 class UnderEnvironmentModules(Site):
@@ -198,14 +200,16 @@ class Strange(Site):
         self.program("sinfo", "printf 'batch*|up|1-00:00:00|4|8|16000|gpu:h100:2\\n'\n")
         self.program("mpirun", "echo 'mpirun (Open MPI) 4.1.6'\n")
         self.program("ompi_info", "echo mca:mpi:base:param:mpi_built_with_cuda_support:value:true\n")
-        profile = self.detect(*PATIENT, PATH=self.path(), https_proxy="http://me:secret@proxy.lab:3128")
+        profile = self.detect(*PATIENT, PATH=f"{self.home / 'bin'}:/usr/bin:/bin", https_proxy="http://me:secret@proxy.lab:3128")
         for name, value in (("gpus", "2"), ("gpu kind", "cuda"), ("scheduler", "slurm"), ("mpi", "mpirun (Open MPI) 4.1.6"),
                             ("mpi with cuda", "yes"), ("proxy", "http://proxy.lab:3128")):  # fmt: skip
             self.assertEqual(self.fact(profile, name)["value"], value)
         (partition,) = profile["partitions"]
         self.assertEqual((partition["name"], partition["nodes"], partition["gpus"], partition["time_limit_seconds"]), ("batch", 4, 2, 86400))
         self.assertEqual(profile["launcher"], "srun")
-        self.assertIn("numpy", [name for one in profile["interpreters"] for name in one["packages"]])
+        (python,) = profile["interpreters"]
+        self.assertEqual(python["program"], "/usr/bin/python3")
+        self.assertEqual(python["packages"]["numpy"], importlib.metadata.version("numpy"))
         other = self.detect(*PATIENT, PATH="/usr/bin:/bin")
         left, right = self.written(profile), self.written(other)
         differences = {one["what"]: one for one in self.expect(self.sabath.run("site", "diff", "--json", left, right)).record["differences"]}
