@@ -177,6 +177,11 @@ class EveryVerb(Case):
         self.do("fetchers", says="https")
         self.do("config", says=str(self.sabath.store))
         self.do("doctor")
+        here = self.home / "here.json"
+        self.do("site detect", "-o", here)
+        self.do("site show", here, says="architecture")
+        self.do("site diff", here, here)
+        self.do("site solve", "python>=3", "--site", here, says="python")
         self.do("demo", "-o", self.home / "demo", "--quiet")
         library = pathlib.Path(program.BINARY).parent.parent / "lib/libsabath.so"
         if library.exists():

@@ -20,6 +20,7 @@ CALLS = {
     "compare": "runs", "metrics": "runs", "report": "runs", "run": "runs",
     "apply": "derived", "convert": "derived", "infer": "derived", "task": "derived",
     "job": "launch",
+    "site": "site", "site_solve": "site",
 }
 VOCABULARY = set("asset_kind comm credentials dealing digest environment error event fetcher harvested host_rule metadata metric mpi path"
                  " recipe resolver sabath schemes secret session_settings supporting traffic url".split())
@@ -86,7 +87,7 @@ REQUESTS = (
       "src/core/base/process.cc", "src/core/base/process.h", "src/core/base/spawn.cc", "src/core/base/spawn.h", "src/transfer/fetch/git/git.cc",
       "src/transfer/fetch/git/git_program.cc", "src/runs/harness/environment.cc", "src/launch/jobs/job_queue.cc", "src/runs/report/png_export.cc", "src/site/machine/accelerators.cc",
       "src/runs/run/conda.cc", "src/runs/run/environment.cc", "src/site/machine/machine.cc", "src/runs/run/python.cc", "src/runs/run/source_copy.cc",
-      "src/site/machine/walltime.cc", "src/front/verbs/doctor/doctor_machine.cc"}),
+      "src/site/machine/walltime.cc", "src/site/software/programs.cc", "src/front/verbs/doctor/doctor_machine.cc"}),
 )
 # URLs in fetchers/ and src/transfer/fetch that are made of text without `named_by` or `names`: of a fixed host, of the user's settings, or of a
 # listing, which src/transfer/fetch/resolve.cc names. Any other knows who named it, or its request would be taken for the user's.

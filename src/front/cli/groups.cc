@@ -18,13 +18,14 @@ constexpr VerbGroup all_groups[] = {
     {"catalogue", "Catalogue", {"list", "search", "info", "catalogue"}, {"cite", "fair"}},
     {"store", "Store", {"verify", "du", "gc", "rm", "keep", "adopt", "manifest"}, {"unkeep", "init"}},
     {"share", "Share", {"export", "import", "serve"}, {}},
-    {"machine", "This machine", {"doctor", "config", "demo"}, {"fetchers", "help"}},
+    {"machine", "This machine", {"doctor", "config", "demo"}, {"site", "fetchers", "help"}},
 };
 
 constexpr std::pair<std::string_view, std::string_view> nouns[] = {
     {"catalogue", "recipes of your own and of others: new, edit, pin, subscribe, ..."},
     {"hdf5", "look into HDF5 files, take parts of them, hash their data"},
     {"manifest", "hash a directory, and compare it later: create, verify, diff, ..."},
+    {"site", "what is on this machine, how it differs, what to load: detect, show, diff, solve"},
     {"trust", "whose code may run on this machine: add, list, revoke"},
 };
 

@@ -63,6 +63,8 @@
   NAME(serve)                  \
   NAME(fetchers)               \
   NAME(doctor)                 \
+  NAME(site_detect)            \
+  NAME(site_show)              \
   NAME(demo)                   \
   NAME(config)                 \
   NAME(help)

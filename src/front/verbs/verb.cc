@@ -57,6 +57,10 @@
   described(sample_call) \
   described(search_call) \
   described(serve_call) \
+  described(site_detect_call) \
+  described(site_diff_call) \
+  described(site_show_call) \
+  described(site_solve_call) \
   described(stage_call) \
   described(supporting_call) \
   described(task_call) \

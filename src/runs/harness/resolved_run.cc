@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 
 #include "base/companion.h"
@@ -15,6 +13,7 @@
 #include "base/wording.h"
 #include "holdings/holding.h"
 #include "holdings/lineage.h"
+#include "machine/site_choice.h"
 #include "run/guarded_process.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -146,77 +145,6 @@ std::vector<Variant> choose_variants(const RunCall& call, const ResolvedRun& run
     settings.push_back(std::move(setting));
   }
   return variants(config, settings, known);
-}
-
-// The directories of profiles: the user's, the system's, and those that come with the program.
-std::vector<fs::path> site_directories(const Environment& environment, const fs::path& program) {
-  std::vector<fs::path> directories;
-  if (const auto config = environment.get("XDG_CONFIG_HOME")) {
-    directories.push_back(fs::path(*config) / "sabath/sites");
-  } else if (!environment.home.empty()) {
-    directories.push_back(environment.home / ".config/sabath/sites");
-  }
-  directories.emplace_back("/etc/sabath/sites");
-  const fs::path bin = program.parent_path();
-  directories.push_back((bin / "../share/sabath/sites").lexically_normal());
-  if (bin.parent_path().parent_path().filename() == "build")
-    directories.push_back((bin / "../../../etc/sites").lexically_normal());
-  return directories;
-}
-
-std::optional<Site> try_read_site(const fs::path& file) {
-  const auto text = try_read_text(file, profile_size_max);
-  if (!text) return std::nullopt;
-  Site site = parse_site(*text, file.string());
-  site.file = file.string();
-  return site;
-}
-
-std::optional<Site> try_find_site(const std::vector<fs::path>& directories, const std::string& name) {
-  for (const fs::path& directory : directories) {
-    if (auto site = try_read_site(directory / (name + ".json"))) return site;
-  }
-  return std::nullopt;
-}
-
-std::optional<Site> site_of_host(const std::vector<fs::path>& directories) {
-  std::array<char, 256> host{};
-  if (::gethostname(host.data(), host.size() - 1) != 0) return std::nullopt;
-  for (const fs::path& directory : directories) {
-    std::error_code none;
-    for (const auto& entry : fs::directory_iterator(directory, none)) {
-      if (entry.path().extension() != ".json") continue;
-      if (auto site = try_read_site(entry.path()); site && is_host_of(*site, host.data())) return site;
-    }
-  }
-  return std::nullopt;
-}
-
-std::string names_of(const std::vector<fs::path>& directories) {
-  std::string text;
-  for (const fs::path& directory : directories) text += (text.empty() ? "" : ", ") + directory.string();
-  return text;
-}
-
-Site choose_site(const Environment& environment, const fs::path& program, const std::string& asked) {
-  const auto directories = site_directories(environment, program);
-  auto generic = try_find_site(directories, "generic");
-  if (!generic) {
-    throw Error(FailureKind::not_found,
-                "the profile generic.json, which says how launchers are called, is not installed",
-                fmt::format("it is looked for in {}", names_of(directories)));
-  }
-  const std::string name = asked.empty() ? environment.get("SABATH_SITE").value_or("") : asked;
-  if (name.empty()) {
-    auto here = site_of_host(directories);
-    return here ? merged(std::move(*generic), std::move(*here)) : std::move(*generic);
-  }
-  auto site = name.find('/') != std::string::npos ? try_read_site(name) : try_find_site(directories, name);
-  if (!site) {
-    throw Error(FailureKind::not_found, fmt::format("there is no site profile {}", printable(name)),
-                fmt::format("profiles are NAME.json in {}", names_of(directories)));
-  }
-  return merged(std::move(*generic), std::move(*site));
 }
 
 // Ranks that no step would have.

@@ -86,7 +86,7 @@ std::string filled(std::string_view word, const std::map<std::string_view, std::
 }  // namespace
 
 Site parse_site(std::string_view json, const std::string& origin) {
-  const JsonValue document = parse_json(json, origin, {1 << 20, 16});
+  const JsonValue document = parse_json(json, origin, {64U << 20U, 16, 16'000'000});
   JsonObject object(document, origin, "a site profile");
   if (object.try_uint("schema") != 1U) object.fail("schema", "must be 1");
   Site site;
@@ -99,6 +99,9 @@ Site parse_site(std::string_view json, const std::string& origin) {
   site.launchers = take_wrappers(object, "launchers");
   site.containers = take_wrappers(object, "containers");
   site.jobs = take_jobs(object);
+  // What `site detect` found: src/site/software/profile.h reads it.
+  for (const char* found : {"machine", "disks", "partitions", "interpreters", "software", "passed_over"})
+    (void)object.find(found);
   object.finish();
   return site;
 }

@@ -22,6 +22,7 @@
 #include "machine/walltime.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "sabath/session.h"
 #include "sabath/verbs/plan.h"
 
 namespace sabath {

@@ -9,6 +9,7 @@
 #include "jobs/job_directory.h"
 #include "jobs/job_plan.h"
 #include "jobs/job_scheduler.h"
+#include "sabath/verbs/fetch.h"
 #include "sabath/verbs/job.h"
 
 namespace sabath {

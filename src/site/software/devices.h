@@ -1,0 +1,22 @@
+// MPI, accelerators, interconnect, network and disks of a machine. One thread. Throws Error{interrupted}.
+#pragma once
+
+#include <string_view>
+
+#include "sabath/verbs/site.h"
+#include "software/programs.h"
+
+namespace sabath {
+
+void detect_mpi(Programs& programs, SiteProfile& profile);
+void detect_accelerators(Programs& programs, SiteProfile& profile);
+void detect_interconnect(SiteProfile& profile);
+void detect_network(const Environment& environment, SiteProfile& profile);
+void detect_disks(Programs& programs, SiteProfile& profile);
+
+// Of `ompi_info --parsable`: "yes", "no"; empty: it does not say. Pure.
+[[nodiscard]] std::string_view cuda_of_ompi_info(std::string_view text);
+// Userinfo of a proxy's URL may be a password: it is left out. Pure.
+[[nodiscard]] std::string proxy_without_password(std::string_view url);
+
+}  // namespace sabath
