@@ -52,7 +52,7 @@ BELOW["verbs"] = BELOW["session"] | {"session", "settings", "apply", "builtin", 
 BELOW["catalogues"] = {"base", "metadata", "recipe", "manifest", "store", "fetch", "session"}
 BELOW["task"] = {"base", "comm", "metrics", "trackers", "record", "recipe", "manifest", "store", "run"}
 BELOW["verbs"] |= {"fields", "catalogues", "convert", "task", "index", "ort", "record", "report", "serve", "trust"}
-BELOW["harness"] |= {"formats", "trust"}
+BELOW["harness"] |= {"formats", "trust", "software"}
 BELOW["verbs"] |= {"software"}
 BELOW["door"] = {"base", "settings", "verbs"}
 # The command line parses, calls verbs and renders their records: it opens no store, recipe or manifest.
