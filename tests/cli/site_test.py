@@ -112,6 +112,24 @@ class UnderLmod(Site):
         (run,) = pathlib.Path(self.home).rglob("run.json")
         self.assertEqual(json.loads(run.read_text())["environment"]["modules"], ["cuda/12.2"], done)
 
+    def test_a_run_loads_what_is_solved(self):
+        """Needs that the profile's `modules` does not have; what is in the record is what was loaded."""
+        file = self.home / "here.json"
+        self.expect(self.sabath.run("site", "detect", *PATIENT, "-o", file, **self.variables))
+        place(self.home / "origin/a", b"x")
+        self.sabath.add("set", [fragment(f"file://{self.home}/origin/a")])
+        step = {"argv": ["sh", "-c", 'echo "$LOADEDMODULES" >"$HOME/loaded"']}
+        for name, needs in (("fits", ["cuda>=11,<13", "tensorflow>=2.10"]), ("none", ["cuda>=14"])):
+            self.sabath.add(name, kind="model", default_dataset="set", requirements={"system_modules": needs}, run={"set": [step]})
+        self.expect(self.sabath.run("run", "fits", "--site", file, "--trust", "once", "--launcher", "direct", **self.variables))
+        (run,) = pathlib.Path(self.home).rglob("run.json")
+        chosen = ["cuda/12.2", "gcc/12.3", "openmpi/4.1.6", "tensorflow/2.11"]
+        self.assertEqual(json.loads(run.read_text())["environment"]["modules"], chosen)
+        self.assertEqual(set((self.home / "loaded").read_text().strip().split(":")), set(chosen))
+        failed = self.expect(self.sabath.run("run", "none", "--site", file, "--trust", "once", "--launcher", "direct", **self.variables), 3)
+        self.assertIn("cuda is here as 13.0, 12.2, 11.8, and none of them is >=14", failed.err)
+        self.assertIn("the nearest that exists: cuda/13.0", failed.err)
+
 
 class UnderEnvironmentModules(Site):
     def setUp(self):

@@ -11,6 +11,7 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "base/wording.h"
+#include "harness/site_modules.h"
 #include "run/conda.h"
 #include "sabath/error.h"
 #include "store/disk/clone.h"
@@ -133,7 +134,7 @@ RunEnvironment prepare_environment(const RunCall& call, const ResolvedRun& run, 
     if (const auto named = call.request.environment.get("SABATH_PYTHON")) environment.python.program = *named;
     return environment;
   }
-  environment.modules = modules_for(run.site, run.model.requirements.system_modules);
+  environment.modules = modules_of(call, run);
   if (!call.dry && !environment.modules.empty()) {
     if (call.request.requirements == "warn" && run.site.module_script.empty()) {
       call.warn(fmt::format("modules are not loaded, because the site profile {} does not say how: {}", run.site.name,

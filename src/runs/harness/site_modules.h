@@ -1,0 +1,15 @@
+// Which modules a run loads for the needs of its recipe. One thread. Throws Error{not_found}, Error{invalid}.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/resolved_run.h"
+
+namespace sabath {
+
+// What the site profile's `modules` says for a need counts. The others are solved together by the profile's `software`;
+// a profile without any leaves them as they are.
+[[nodiscard]] std::vector<std::string> modules_of(const RunCall& call, const ResolvedRun& run);
+
+}  // namespace sabath
