@@ -10,7 +10,6 @@ import tempfile
 import time
 import unittest
 
-from support import program
 from support.case import Case, main, place, remove
 from support.cluster import Cluster, processes_of, why_not
 from support.content import fragment, seeded
