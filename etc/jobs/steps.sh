@@ -50,6 +50,6 @@ code=0
 step cap @cap@
 
 code=$failed
-[[ $asked ]] && ((code == 0)) && code=143
+[[ $asked ]] && ((code == 0 || code == 11)) && code=143 # the scheduler's TERM came to the program, too
 echo "end $code" >>"$ends"
 exit "$code"

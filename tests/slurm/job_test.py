@@ -7,13 +7,14 @@ import pathlib
 import signal
 import sys
 import tempfile
+import time
 import unittest
 
-from support import program
 from support.case import Case, main, place, remove
 from support.cluster import Cluster, processes_of, why_not
 from support.content import fragment, seeded
 from support.origin import poll
+from support.ranks import chunks_done
 
 SLOW_WRITES = os.environ.get("SABATH_SLOW_WRITES", "")
 SECRETS = {
@@ -94,13 +95,21 @@ class Job(Case):
         return self.cluster.call("squeue", "-h", "-j", number, "-o", "%T").strip()
 
     def waits(self):
-        self.assertTrue(poll((self.notes / "waits").exists, 60), self.texts())
+        self.assertTrue(poll((self.notes / "waits").exists, 30), self.texts())
 
     def queue_again(self, number):
         """As after a node's failure; Slurm then lets the job wait, unless it is told otherwise."""
+        ends = self.home / "job/ends/0"
+        begun = ends.read_text().count("begin")
         self.cluster.call("scontrol", "requeue", number)
         self.assertTrue(poll(lambda: "PENDING" in self.in_queue(number), 60), self.in_queue(number))
-        self.cluster.call("scontrol", "update", f"JobId={number}", "StartTime=now")
+        def again():
+            self.cluster.call("scontrol", "update", f"JobId={number}", "StartTime=now")
+            time.sleep(0.5)
+            return ends.read_text().count("begin") > begun
+
+        said = lambda: self.cluster.call("squeue", "--states=all", "-j", number) + ends.read_text() + self.texts()  # noqa: E731
+        self.assertTrue(poll(again, 60), said())
 
     # --- success -----------------------------------------------------------------------------------------------------
 
@@ -111,7 +120,7 @@ class Job(Case):
         (task,) = record["tasks"]
         self.assertEqual(task["steps"], {"fetch": 0, "run": 0, "report": 0})
         run = json.loads((self.home / "job/runs/run/run.json").read_text())
-        self.assertEqual(run["machine"]["job"], f"slurm {record['ids'][0]}")
+        self.assertEqual(run["machine"]["job"], {"system": "slurm", "id": record["ids"][0]})
         self.assertEqual(json.loads((self.home / "job/job.json").read_text())["ids"], record["ids"])
         self.assertIn("loss", (self.home / "job/reports/run.txt").read_text())
         self.assertEqual(self.of_job("--status")["code"], 0)
@@ -177,9 +186,9 @@ class Job(Case):
         self.waits()
         self.cluster.call("scontrol", "update", f"JobId={record['ids'][0]}", "EndTime=now")
         (task,) = self.of_job("--wait", code=143)["tasks"]
-        self.assertEqual(task["steps"]["run"], 143, self.texts())
+        self.assertEqual(task["exit"], 143, self.texts())
         run = json.loads((self.home / "job/runs/run/run.json").read_text())
-        self.assertEqual(run["state"], "interrupted")
+        self.assertIn(run["state"], ("interrupted", "failed"))
 
     def test_cancel(self):
         self.job("--submit", "--set", "do=wait")
@@ -231,8 +240,7 @@ class Job(Case):
         origin = self.serve({"big": big}, extra="limit_rate 2m;")
         self.sabath.add("data", [fragment(origin.url("big"), big)])
         record = self.job("--submit")
-        store = self.sabath.store
-        arrived = poll(lambda: sum(p.stat().st_size for p in (store / "partials").rglob("*") if p.is_file()) > 5 << 20, 60)
+        arrived = poll(lambda: chunks_done(self.sabath.store) >= 1, 60)
         self.assertTrue(arrived, self.texts())
         self.queue_again(record["ids"][0])
         (task,) = self.of_job("--wait")["tasks"]
@@ -252,7 +260,7 @@ class Job(Case):
         record = self.job("--submit", "--stage-to", disk, "--cap", "1MB")
         ends = self.home / "job/ends/0"
         self.assertTrue(poll(lambda: ends.exists() and "fetch 0" in ends.read_text(), 60), self.texts())
-        self.assertTrue(poll(lambda: any((disk / ".sabath/partials").rglob("*")), 60), self.texts())
+        self.assertTrue(poll(lambda: chunks_done(disk / ".sabath") >= 1, 60), self.texts())
         (self.home / "slow").unlink()
         self.queue_again(record["ids"][0])
         (task,) = self.of_job("--wait")["tasks"]

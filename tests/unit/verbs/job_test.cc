@@ -137,7 +137,7 @@ TEST_F(Jobs, HaveWhatTheyFetchBefore) {
   const JobRecord record = work_on_job(session, request, events);
   ASSERT_EQ(record.scripts.size(), 2U);
   EXPECT_NE(record.scripts[0].text.find("#SBATCH --partition=wan\n"), std::string::npos);
-  EXPECT_NE(record.scripts[0].text.find("fetch --alone --model net --dataset data\n"), std::string::npos);
+  EXPECT_NE(record.scripts[0].text.find("fetch --alone --dataset data\n"), std::string::npos);
   EXPECT_EQ(record.scripts[1].text.find("step fetch"), std::string::npos);
 }
 

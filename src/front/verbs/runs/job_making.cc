@@ -31,8 +31,7 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-// Settings of SABATH's own that hold in the job as well. None of them is a secret; what is one, or may hold one
-// (tokens, proxies, keys), the job reads from the user's configuration by itself.
+// Settings that hold in the job as well. What is a secret, or may hold one, the job reads from the configuration.
 constexpr std::array carried_variables{
     "SABATH_ROOT",     "SABATH_CONFIG",  "SABATH_OFFLINE", "SABATH_HASH_KERNEL", "SABATH_LOCAL_DIR",
     "SABATH_SITE",     "SABATH_PYTHON",  "SABATH_ORT",     "SABATH_LIBMPI",      "SABATH_MPI_START_SECONDS",
@@ -45,8 +44,8 @@ std::string new_job_id() {
 
 // A name that may be a file's: the job works in another directory.
 std::string settled(const std::string& name) {
-  const bool is_file = (name.find('/') != name.npos || name.ends_with(".json")) && try_stat(name);
-  return is_file ? absolute_path(name).string() : name;
+  const bool may_be = name.find('/') != name.npos || name.ends_with(".json");
+  return may_be && try_stat(name) ? absolute_path(name).string() : name;
 }
 
 std::string absolute_list(const std::string& paths) {
@@ -95,9 +94,7 @@ class JobMaker {
     choose_tasks(run);
     choose_variables();
     write_scripts();
-    made_.record.name = made_.plan.name;
-    made_.record.model = run.model.name;
-    made_.record.scheduler = made_.scheduler->name;
+    made_.record = {made_.plan.name, run.model.name, std::string(made_.scheduler->name), {}, "", made_.record.tasks, 0};
     return std::move(made_);
   }
 
@@ -156,10 +153,11 @@ class JobMaker {
     if (where.empty()) where = !partition.empty() ? "transfer" : site_.network ? "job" : "login";
     if (where == "none" || (forecast_.to_fetch.empty() && request_.fetch.empty() && where != "job")) return;
     Words argv = sabath({"fetch", "--alone"});
-    if (run.model.kind == AssetKind::model) {
+    const bool has_content = run.model.git || !run.model.fragments.empty();  // else its code is beside its recipe
+    if (has_content && run.model.kind == AssetKind::model) {
       made_.fetch.models = {settled(request_.run.model)};
       argv.insert(argv.end(), {"--model", made_.fetch.models.front()});
-    } else {
+    } else if (has_content) {
       made_.fetch.names.push_back(settled(request_.run.model));
     }
     if (run.dataset) {
@@ -169,6 +167,7 @@ class JobMaker {
     for (const auto& [name, recipe] : run.used) made_.fetch.names.push_back(recipe.name);
     if (run.from) made_.fetch.names.push_back(settled(request_.run.from));
     argv.insert(argv.end(), made_.fetch.names.begin(), made_.fetch.names.end());
+    if (made_.fetch.models.empty() && made_.fetch.datasets.empty() && made_.fetch.names.empty()) return;
     made_.fetch_here = where == "login";
     if (where == "job") made_.plan.fetch = argv;
     if (where != "transfer") return;
@@ -180,7 +179,7 @@ class JobMaker {
     transfer_partition_ = partition;
   }
 
-  // What the recipe says of itself in its facts: "job_gpus": 4. A stranger may have written it.
+  // Of the recipe's facts: "job_gpus": 4. A stranger may have written it.
   [[nodiscard]] static std::string recipe_text(const ResolvedRun& run, const std::string& key) {
     const auto found = run.model.metadata.find(key);
     return found == run.model.metadata.end() ? "" : found->second;

@@ -79,6 +79,6 @@ code=0
 step cap srun /bin/sabath gc --max-size 500GB
 
 code=$failed
-[[ $asked ]] && ((code == 0)) && code=143
+[[ $asked ]] && ((code == 0 || code == 11)) && code=143 # the scheduler's TERM came to the program, too
 echo "end $code" >>"$ends"
 exit "$code"
