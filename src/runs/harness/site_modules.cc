@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::vector<Software> software_at(const RunCall& call) {
-  const fs::path program = find_companion(call.session.settings().program);
+  const fs::path program = find_companion(call.caller.settings.program);
   const fs::path file = find_site_file(call.request.environment, program, call.request.site);
   const auto text = file.empty() ? std::nullopt : try_read_text(file, profile_bytes_max);
   return text ? table_of(parse_profile(*text, file.string())) : std::vector<Software>();

@@ -9,6 +9,7 @@
 #include "base/ownership.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "sabath/url.h"
 
 namespace sabath {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +12,7 @@
 
 #include "base/companion.h"
 #include "base/file.h"
+#include "base/split.h"
 #include "base/text.h"
 #include "base/wording.h"
 #include "base/working_directory.h"
@@ -24,6 +26,7 @@
 #include "sabath/path.h"
 #include "sabath/session.h"
 #include "sabath/verbs/plan.h"
+#include "session/caller_of.h"
 
 namespace sabath {
 namespace {
@@ -49,14 +52,10 @@ std::string settled(const std::string& name) {
 }
 
 std::string absolute_list(const std::string& paths) {
-  std::string all;
-  for (std::size_t begin = 0; begin <= paths.size();) {
-    const std::size_t end = std::min(paths.find(':', begin), paths.size());
-    const std::string one = paths.substr(begin, end - begin);
-    all += (begin == 0 ? "" : ":") + (one.empty() ? one : absolute_path(one).string());
-    begin = end + 1;
-  }
-  return all;
+  std::vector<std::string> all;
+  for (const std::string_view one : parts_at(paths, ':'))
+    all.push_back(one.empty() ? "" : absolute_path(std::string(one)).string());
+  return fmt::format("{}", fmt::join(all, ":"));
 }
 
 std::string escaped_commas(const std::string& value) {
@@ -78,7 +77,7 @@ class JobMaker {
 
   MadeJob make() {
     made_.program = find_companion(session_.settings().program);
-    const RunCall looked{session_, asked_, events_, stop_, true};
+    const RunCall looked{caller_of(session_), asked_, events_, stop_, true};
     const ResolvedRun run = resolve_run(looked);
     settle_trust(run);
     forecast_ = foresee(session_, asked_, events_, stop_);
@@ -112,7 +111,7 @@ class JobMaker {
     const Consent known = foresee_consent(session_.settings(), asked.environment, run.model, run.steps);
     if (!known.verdict.by.empty()) return;
     if (request_.submit) {
-      const RunCall call{session_, asked, events_, stop_};
+      const RunCall call{caller_of(session_), asked, events_, stop_};
       static_cast<void>(ask_consent(call, run));
       return;
     }
