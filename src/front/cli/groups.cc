@@ -9,23 +9,23 @@
 namespace sabath::cli {
 namespace {
 
-// At most 30 daily words in all. Nouns that are to come have their place, too: `site` in machine; `env`,
+// At most 30 daily words in all. Nouns that are to come have their place, too: `env`,
 // `image`, `runs` and `workflow` in runs.
 constexpr VerbGroup all_groups[] = {
     {"data", "Get data", {"fetch", "plan", "stage", "path", "view"}, {"unstage"}},
-    {"runs", "Run", {"run", "job", "report", "compare", "trust"}, {"task", "log", "sample"}},
+    {"runs", "Run", {"run", "job", "report", "trust"}, {"compare", "task", "log", "sample"}},
     {"derive", "Derive", {"apply", "convert", "infer", "inspect"}, {"hdf5"}},
     {"catalogue", "Catalogue", {"list", "search", "info", "catalogue"}, {"cite", "fair"}},
     {"store", "Store", {"verify", "du", "gc", "rm", "keep", "adopt", "manifest"}, {"unkeep", "init"}},
     {"share", "Share", {"export", "import", "serve"}, {}},
-    {"machine", "This machine", {"doctor", "config", "demo"}, {"site", "fetchers", "help"}},
+    {"machine", "This machine", {"doctor", "site", "config"}, {"demo", "fetchers", "help"}},
 };
 
 constexpr std::pair<std::string_view, std::string_view> nouns[] = {
     {"catalogue", "recipes of your own and of others: new, edit, pin, subscribe, ..."},
     {"hdf5", "look into HDF5 files, take parts of them, hash their data"},
     {"manifest", "hash a directory, and compare it later: create, verify, diff, ..."},
-    {"site", "what is on this machine, how it differs, what to load: detect, show, diff, solve"},
+    {"site", "what this machine has, and what to load: detect, show, diff, solve"},
     {"trust", "whose code may run on this machine: add, list, revoke"},
 };
 

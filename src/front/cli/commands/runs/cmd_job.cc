@@ -69,7 +69,7 @@ Action declare_job(OptionSet& set) {
 
 constexpr Verb job_verb{
     .name = "job",
-    .summary = "take a model to the queue: fetch, stage, run and report as a batch job",
+    .summary = "run a model as a batch job: fetch, stage, run, report",
     .examples =
         "sabath job cosmoflow-nano                                 the script, as it would be submitted\n"
         "sabath job cosmoflow-nano --submit --wait                 its exit code is the job's\n"
