@@ -39,6 +39,8 @@ TEST(PageGuard, Table) {
       {"declared xhtml", data, "application/xhtml+xml", "<?xml version=\"1.0\"?><html>", true},
       {"declared, but gzip", data, "text/html", "\x1f\x8b\x08\0\0\0\0\0\0\x03"s, false},
       {"declared, but HDF5", data, "text/html", "\x89HDF\r\n\x1a\n\0\0\0\0"s, false},
+      {"declared, but bytes without a NUL", data, "text/html", "\x89HDF\r\n\x1a\n\x93<a\xe1\x07<b>\n", false},
+      {"declared, in ISO-2022", data, "text/html", "\x1b$B%5%V\x1b(B <b>", true},
       {"declared, in UTF-16", data, "text/html", "\xFF\xFE<\0h\0t\0m\0l\0>\0"s, true},
       {"declared, but rows", data, "text/html", "a,b\n1,2\n3,4\n", false},
       {"declared, but rows of comparisons", data, "text/html", "a < b\n1 <2\n3<=4\n", false},

@@ -24,11 +24,17 @@ bool begins_like_a_page(std::string_view text) {
   return head.starts_with("<!doctype html") || head.starts_with("<html") || head.starts_with("<head");
 }
 
-// Scripts that hand out files often leave the type that pages have. No page holds a NUL, but in UTF-16, or goes on for
-// lines without a tag. One line alone is what a program says when it fails.
+// No character of a text: of those below a blank, texts have tabs, ends of lines and pages, and ISO-2022's escapes.
+bool is_of_binary_data(char c) {
+  const auto code = static_cast<unsigned char>(c);
+  return code < 0x20 && (code < '\t' || code > '\r') && code != 0x1B;
+}
+
+// Scripts that hand out files often leave the type that pages have. No page has such a byte, but in UTF-16, or goes on
+// for lines without a tag. One line alone is what a program says when it fails.
 bool may_be_a_page(std::string_view text) {
   if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) return true;
-  if (text.substr(0, 512).find('\0') != text.npos) return false;
+  if (std::ranges::any_of(text.substr(0, 512), is_of_binary_data)) return false;
   for (std::size_t at = text.find('<'); at != text.npos; at = text.find('<', at + 1)) {
     const char next = at + 1 < text.size() ? text[at + 1] : ' ';
     if (std::isalpha(static_cast<unsigned char>(next)) != 0 || next == '!' || next == '/' || next == '?') return true;
