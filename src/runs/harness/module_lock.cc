@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -40,7 +41,9 @@ std::vector<std::string> recorded_modules(const RunRecord& record, const std::st
   }
   std::vector<std::string> modules;
   for (const auto& module : *found) {
-    if (!module.is_string()) throw Error(FailureKind::invalid, fmt::format("{}: a module must be a text", origin));
+    if (!module.is_string())
+      throw Error(FailureKind::invalid, fmt::format("{}: a module must be a text", origin),
+                  "name the record of a run, as it was written");
     modules.push_back(module.get<std::string>());
   }
   return modules;
@@ -48,13 +51,13 @@ std::vector<std::string> recorded_modules(const RunRecord& record, const std::st
 
 // The nearest that exists is named: it is for the user to say that this is near enough.
 [[noreturn]] void refuse_lock(const Site& site, const std::string& run, const SoftwareSolution& solution) {
-  throw Error(FailureKind::not_found,
-              fmt::format("{} does not have the modules that {} loaded: {}", site.name, run,
-                          fmt::join(solution.against, "; ")),
-              solution.nearest.empty()
-                  ? "without the lock the needs of the recipe choose"
-                  : fmt::format("the nearest that exists: {}; without the lock the needs of the recipe choose",
-                                fmt::join(solution.nearest, " ")));
+  throw Error(
+      FailureKind::not_found,
+      fmt::format("{} does not have the modules that {} loaded: {}", site.name, run, fmt::join(solution.against, "; ")),
+      solution.nearest.empty()
+          ? "without the lock the needs of the recipe choose"
+          : fmt::format("the nearest that exists: {}; without the lock the needs of the recipe choose",
+                        fmt::join(solution.nearest, " ")));
 }
 
 void tell_other_names(const RunCall& call, const std::vector<SoftwareNeed>& needs, const std::vector<Software>& table,

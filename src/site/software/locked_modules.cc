@@ -14,6 +14,8 @@
 namespace sabath {
 namespace {
 
+constexpr const char* next_step = "name the record of a run, as it was written";
+
 bool is_other_build(const Software& one, const SoftwareNeed& need) {
   const std::string& version = need.bounds.front().version;
   return is_called(one.name, need.name) && one.version != version && compare_versions(one.version, version) == 0;
@@ -55,13 +57,15 @@ SoftwareSolution solve_rows(std::span<const Software> table, std::span<const std
 std::vector<SoftwareNeed> needs_of_lock(std::span<const std::string> modules, const std::string& origin) {
   if (modules.size() > locked_modules_max)
     throw Error(FailureKind::invalid,
-                fmt::format("{} names {} modules, more than {}", origin, modules.size(), locked_modules_max));
+                fmt::format("{} names {} modules, more than {}", origin, modules.size(), locked_modules_max),
+                next_step);
   std::vector<SoftwareNeed> needs;
   for (const std::string& module : modules) {
     const auto [path, version] = parts_of_module(module);
     const std::string name = path.substr(path.rfind('/') + 1);
     if (!is_plain_value(module) || module.front() == '-' || name.empty() || module.ends_with('/'))
-      throw Error(FailureKind::invalid, fmt::format("{}: '{}' is no module", origin, printable(module, 200)));
+      throw Error(FailureKind::invalid, fmt::format("{}: '{}' is no module", origin, printable(module, 200)),
+                  next_step);
     SoftwareNeed need{version.empty() ? name : fmt::format("{}=={}", name, version), to_lower(name), {}, {}};
     if (!version.empty()) need.bounds.push_back({VersionBound::Kind::exactly, version});
     const auto is_it = [&](const SoftwareNeed& other) { return other.text == need.text; };
