@@ -186,11 +186,11 @@ Json to_json(const RunEnvironment& environment, const Environment& caller, const
               {"missing", environment.python.missing}};
   }
   Json described{{"site", run.site.name},
-          {"modules", environment.modules},
-          {"variables", variables},
-          {"python", python},
-          {"packages", Json(environment.python.packages)},
-          {"container", container}};
+                 {"modules", environment.modules},
+                 {"variables", variables},
+                 {"python", python},
+                 {"packages", Json(environment.python.packages)},
+                 {"container", container}};
   if (run.lock) described["lock"] = to_json(*run.lock);
   return described;
 }
