@@ -276,6 +276,29 @@ class OfOthers(Site):
         file.chmod(0o666)
         failed = self.expect(self.sabath.run("site", "show", "--json", file), 4)
         self.assertIn("others may write it (mode 666)", failed.record["error"]["message"])
+        place(self.home / "origin/a", b"x")
+        self.sabath.add("set", [fragment(f"file://{self.home}/origin/a")])
+        self.sabath.add("model", kind="model", default_dataset="set", run={"set": [{"argv": ["true"]}]})
+        for more in ((), ("-n",)):
+            failed = self.expect(self.sabath.run("run", "model", "--site", file, "--trust", "once", *more), 4)
+            self.assertIn("others may write it (mode 666)", failed.err)
+        self.assertEqual(list(self.home.rglob("run.json")), [])
+        file.chmod(0o644)
+        self.expect(self.sabath.run("run", "model", "--site", file, "--trust", "once"))
+
+    def test_the_usual_profile_of_another_user(self):
+        """It fills in what others leave out, so a run starts what it names."""
+        place(self.home / "origin/a", b"x")
+        self.sabath.add("set", [fragment(f"file://{self.home}/origin/a")])
+        self.sabath.add("model", kind="model", default_dataset="set", run={"set": [{"argv": ["true"]}]})
+        sites = self.home / "config/sabath/sites"
+        sites.mkdir(parents=True)
+        (sites / "generic.json").write_text(json.dumps({"schema": 1, "name": "generic", "launchers": {"direct": {"argv": []}}}))
+        (sites / "generic.json").chmod(0o666)
+        variables = {"XDG_CONFIG_HOME": str(self.home / "config")}
+        self.expect(self.sabath.run("run", "model", "--trust", "once", "--launcher", "direct", **variables), 4)
+        (sites / "generic.json").chmod(0o600)
+        self.expect(self.sabath.run("run", "model", "--trust", "once", "--launcher", "direct", **variables))
 
     def test_profiles_that_are_none(self):
         for text, code in (("{", 12), ("[]", 12), ('{"schema": 1, "name": "x", "softwear": []}', 12), ("", 12)):

@@ -47,8 +47,11 @@ struct RunRequest {
   std::string launcher = "auto";      // of parallel steps: "direct", "mpirun", "srun", or one of the site profile
   std::string container;              // "KIND:IMAGE"; empty: none
   std::string site;                   // the site profile; empty: what SABATH_SITE says, else by the host's name
-  std::string verify = "changed";     // before the launch: "changed" since it was hashed, "full", or "none"
-  bool no_fetch = false;              // run only on what is here
+  // Another run, or its run.json: the modules that it loaded, in the same versions, instead of those that the recipe's
+  // needs would choose. Error{not_found} if this site does not have them.
+  std::filesystem::path lock;
+  std::string verify = "changed";  // before the launch: "changed" since it was hashed, "full", or "none"
+  bool no_fetch = false;           // run only on what is here
   bool again = false;  // `directory` may hold this run: a finished one is not done anew, another one is moved aside
   // Code that is not trusted yet (docs/trust.md): "once", "commit" or "origin" trusts it, and keeps the last two;
   // empty: `ask` is asked with what would run, and answers with such a word, or with "" for no. Empty as well: it is

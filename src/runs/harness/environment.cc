@@ -185,12 +185,14 @@ Json to_json(const RunEnvironment& environment, const Environment& caller, const
               {"version", environment.python.version},
               {"missing", environment.python.missing}};
   }
-  return {{"site", run.site.name},
-          {"modules", environment.modules},
-          {"variables", variables},
-          {"python", python},
-          {"packages", Json(environment.python.packages)},
-          {"container", container}};
+  Json described{{"site", run.site.name},
+                 {"modules", environment.modules},
+                 {"variables", variables},
+                 {"python", python},
+                 {"packages", Json(environment.python.packages)},
+                 {"container", container}};
+  if (run.lock) described["lock"] = to_json(*run.lock);
+  return described;
 }
 
 }  // namespace sabath

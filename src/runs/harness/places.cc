@@ -32,6 +32,7 @@ std::string sweep_id(const RunCall& call, const ResolvedRun& run) {
   for (const std::string& argument : call.request.arguments) text += fmt::format("/{}:{}", argument.size(), argument);
   // What older sweeps had none of: their names stay.
   if (!call.request.from.empty()) text += "/from:" + call.request.from;
+  if (run.lock) text += "/lock:" + run.lock->digest;
   if (run.by_ort) text += fmt::format("/ort:{}", fmt::join(call.request.inputs, "/"));
   for (const Variant& variant : run.variants) {
     for (const auto& [key, value] : variant.config) text += fmt::format("/{}={}:{}", key, value.size(), value);

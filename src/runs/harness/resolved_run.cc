@@ -17,6 +17,7 @@
 #include "run/guarded_process.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "software/profile_owner.h"
 
 namespace sabath {
 namespace {
@@ -251,12 +252,15 @@ ResolvedRun resolve_run(const RunCall& call) {
   run.variants = choose_variants(call, run);
   const fs::path program = find_companion(call.caller.settings.program);
   run.sampler = program.string();
-  run.site = choose_site(call.request.environment, program, call.request.site);
+  run.site = choose_site(call.request.environment, program, call.request.site, [&](const fs::path& file) {
+    refuse_others_profile(file, call.caller.settings.trusted_owners, program);
+  });
   run.nodes = at_least_one(call.request.nodes, option_text("nodes"));
   run.ranks = call.request.ranks ? at_least_one(call.request.ranks, option_text("ranks")) : run.nodes;
   if (!run.by_ort) refuse_idle_ranks(call, run);
   run.launcher = choose_launcher(call, run);
   choose_container(call, run);
+  if (!call.request.lock.empty()) run.lock = read_module_lock(call, run.site);
   return run;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/module_lock.h"
 #include "holdings/calling_session.h"
 #include "machine/site.h"
 #include "run/commands.h"
@@ -41,6 +42,7 @@ struct ResolvedRun {
   std::vector<Step> steps;
   std::vector<Variant> variants;
   Site site;
+  std::optional<ModuleLock> lock;               // what is loaded for the needs of the recipe
   std::string launcher;                         // of parallel steps; "direct": none
   std::string container_kind, container_image;  // empty: none
   unsigned ranks = 1, nodes = 1;

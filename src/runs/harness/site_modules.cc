@@ -15,27 +15,25 @@
 #include "software/solve.h"
 
 namespace sabath {
-namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<Software> software_at(const RunCall& call) {
+std::vector<Software> site_software(const RunCall& call) {
   const fs::path program = find_companion(call.caller.settings.program);
   const fs::path file = find_site_file(call.request.environment, program, call.request.site);
   const auto text = file.empty() ? std::nullopt : try_read_text(file, profile_bytes_max);
   return text ? table_of(parse_profile(*text, file.string())) : std::vector<Software>();
 }
 
-}  // namespace
-
 std::vector<std::string> modules_of(const RunCall& call, const ResolvedRun& run) {
+  if (run.lock) return run.lock->modules;
   const auto& needs = run.model.requirements.system_modules;
   std::vector<std::string> modules = modules_for(run.site, needs);
   std::vector<std::string> open;
   for (const std::string& need : needs) {
     if (modules_for(run.site, {need}) == std::vector<std::string>{need}) open.push_back(need);
   }
-  const std::vector<Software> table = open.empty() ? std::vector<Software>() : software_at(call);
+  const std::vector<Software> table = open.empty() ? std::vector<Software>() : site_software(call);
   if (table.empty()) return modules;
   std::erase_if(modules, [&](const std::string& one) { return std::ranges::find(open, one) != open.end(); });
   std::vector<SoftwareNeed> asked;

@@ -80,9 +80,11 @@ fs::path find_site_file(const Environment& environment, const fs::path& program,
   return file;
 }
 
-Site choose_site(const Environment& environment, const fs::path& program, const std::string& asked) {
+Site choose_site(const Environment& environment, const fs::path& program, const std::string& asked,
+                 const std::function<void(const fs::path& file)>& check) {
   const auto directories = site_directories(environment, program);
   const fs::path generic = site_file_named(directories, "generic");
+  if (check && !generic.empty()) check(generic);
   auto base = generic.empty() ? std::nullopt : try_read_site(generic);
   if (!base) {
     throw Error(FailureKind::not_found,
@@ -90,6 +92,7 @@ Site choose_site(const Environment& environment, const fs::path& program, const 
                 fmt::format("it is looked for in {}", names_of(directories)));
   }
   const fs::path file = find_site_file(environment, program, asked);
+  if (check && !file.empty()) check(file);
   auto site = file.empty() ? std::nullopt : try_read_site(file);
   return site ? merged(std::move(*base), std::move(*site)) : std::move(*base);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,9 @@ namespace sabath {
 [[nodiscard]] std::filesystem::path find_site_file(const Environment& environment, const std::filesystem::path& program,
                                                    const std::string& asked);
 
-// The same over the profile `generic`.
+// The same over the profile `generic`. `check` is asked about each of the two before it is read, and may throw.
 [[nodiscard]] Site choose_site(const Environment& environment, const std::filesystem::path& program,
-                               const std::string& asked);
+                               const std::string& asked,
+                               const std::function<void(const std::filesystem::path& file)>& check = {});
 
 }  // namespace sabath

@@ -183,6 +183,10 @@ struct Described<RunAsked> {
                       .value = "KIND:IMAGE"),
       SABATH_FIELD_AS("site", run.site, .help = "the site profile (default: SABATH_SITE, else by the host's name)",
                       .value = "NAME"),
+      SABATH_FIELD_AS(
+          "lock", run.lock,
+          .help = "load the modules that this run loaded, a directory or its run.json, in the same versions",
+          .value = "RUN"),
       SABATH_FIELD_AS("ranks", run.ranks, .help = "ranks of the steps that are parallel", .maximum = 1U << 20U,
                       .value = "N"),
       SABATH_FIELD_AS("nodes", run.nodes, .help = "nodes that they are spread over", .maximum = 1U << 20U,

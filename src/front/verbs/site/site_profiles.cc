@@ -4,13 +4,13 @@
 
 #include "base/companion.h"
 #include "base/file.h"
-#include "base/ownership.h"
 #include "machine/site_choice.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "sabath/session.h"
 #include "software/detect.h"
 #include "software/profile.h"
+#include "software/profile_owner.h"
 
 namespace sabath {
 
@@ -29,15 +29,8 @@ fs::path profile_file(Session& session, const Environment& environment, const st
   return find_site_file(environment, find_companion(session.settings().program), name);
 }
 
-// It names programs that a run starts: only those who may change this program, or are trusted, may have written it.
 SiteProfile read_profile(Session& session, const fs::path& file) {
-  if (try_stat(file)) {
-    const auto why = owners_of(session).why_not(file);
-    if (why && why_not_own(file, find_companion(session.settings().program))) {
-      throw Error(FailureKind::access, fmt::format("the profile {} is {}", printable(file.native(), 1000), *why),
-                  "copy it to a file of your own, once you have read it");
-    }
-  }
+  refuse_others_profile(file, session.settings().trusted_owners, find_companion(session.settings().program));
   const auto text = try_read_text(file, profile_bytes_max);
   if (!text) throw Error(FailureKind::not_found, fmt::format("there is no profile {}", printable(file.native(), 1000)));
   return parse_profile(*text, printable(file.native(), 1000));
