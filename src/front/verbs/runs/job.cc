@@ -33,7 +33,7 @@ void refuse_used_directory(const fs::path& directory) {
   std::error_code none;
   if (fs::is_directory(directory, none) && fs::is_empty(directory, none)) return;
   throw Error(FailureKind::usage, fmt::format("{} is there already", printable(directory.native(), 1000)),
-              fmt::format("name another directory, or leave {} out", option_text("job_dir")));
+              "name another directory, or none: then one is made");
 }
 
 class JobCall {
@@ -191,11 +191,12 @@ class JobCall {
     }
     made_.record = std::move(*job);
     if (made_.record.ids.empty())
-      throw Error(FailureKind::not_found, fmt::format("the job of {} was never submitted", printable(record_.directory.native(), 1000)));
+      throw Error(FailureKind::not_found,
+                  fmt::format("the job of {} was never submitted", printable(record_.directory.native(), 1000)));
     made_.scheduler = find_job_scheduler(made_.record.scheduler);
     if (made_.scheduler == nullptr)
-      throw Error(FailureKind::invalid, fmt::format("{} names no scheduler that is known",
-                                                    printable(record_.directory.native(), 1000)));
+      throw Error(FailureKind::invalid,
+                  fmt::format("{} names no scheduler that is known", printable(record_.directory.native(), 1000)));
     record_.scheduler = made_.scheduler->name;
     record_.ids = made_.record.ids;
     record_.fetch_id = made_.record.fetch_id;
@@ -219,7 +220,8 @@ class JobCall {
     const auto failures = cancel_all(*made_.scheduler, all_ids());
     if (failures.empty()) return;
     for (const std::string& failure : failures) events_.on(event::Warning{failure});
-    throw Error(FailureKind::command, fmt::format("{} of {} jobs could not be cancelled", failures.size(), all_ids().size()),
+    throw Error(FailureKind::command,
+                fmt::format("{} of {} jobs could not be cancelled", failures.size(), all_ids().size()),
                 "cancel again, or with the scheduler's own program");
   }
 
