@@ -94,11 +94,12 @@ TEST_F(JobDirectories, OfOtherUsersAreNotBelieved) {
 }
 
 TEST_F(JobDirectories, AreMadeWhereOnlyTheirUserWrites) {
-  const mode_t before = ::umask(0);
+  const mode_t before = ::umask(002);  // as where users work in groups
   make_job_directory(here / "deep/job");
   ::umask(before);
   EXPECT_EQ(fs::status(here / "deep/job").permissions(), fs::perms(0755));
-  EXPECT_EQ(kind_of([&] { make_job_directory(here / "deep/job/sub"); }), FailureKind::access);  // anyone may write deep
+  fs::permissions(here / "deep", fs::perms(0777));
+  EXPECT_EQ(kind_of([&] { make_job_directory(here / "deep/job"); }), FailureKind::access);
   fs::permissions(here / "deep", fs::perms(0775));  // as a project's directory
   EXPECT_NO_THROW(make_job_directory(here / "deep/job"));
   write(here / "deep/job/file", "");

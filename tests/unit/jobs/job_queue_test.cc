@@ -92,7 +92,7 @@ TEST_F(JobQueues, SubmitToTheEndAndCancelAtAStopRequest) {
   stop.request_stop();
   scripts.submit = "sleep 0.3; echo 7";
   EXPECT_EQ(JobQueue(scheduler, stop.get_token()).submit({directory, "job.sh", "", {}}), "7");
-  // All are tried, whatever comes of the first.
+  // All are tried, though the first fails.
   const std::string log = (directory / "cancelled").string();
   scripts.cancel = "echo $1 >>" + log + "; [ $1 != 7 ]";
   scripts.ask = "echo '7|RUNNING|None'";

@@ -132,7 +132,7 @@ class JobCall {
       const std::string before = chained ? "afterany:" + made_.record.ids[task - *made_.plan.at_once] : after;
       made_.record.ids.push_back(queue.submit(
           {record_.directory, script_file, before, tasks > 1 ? std::optional<std::uint64_t>(task) : std::nullopt}));
-      write_submitted_job(record_.directory, made_.record);  // whatever comes now, its id is known
+      write_submitted_job(record_.directory, made_.record);  // its id is known from here on
     }
     for (const std::string& id : made_.record.ids) {
       events_.on(event::Message{
