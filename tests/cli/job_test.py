@@ -188,11 +188,15 @@ class Job(Case):
 
     def test_what_a_scheduler_says_moves_no_cursor(self):
         self.program("squeue", "printf '77|PENDING|\\033]0;x\\007\\302\\233\\n'")
-        self.submit()
-        result = self.expect(self.sabath.run("job", self.home / "job", "--status"))
+        self.program("sbatch", "(sleep 2; mkdir -p ends; printf 'run 0\\nend 0\\n' >ends/0) >&- 2>&- & echo 77")
+        directory = self.home / "job\x1b[31m"
+        waited = self.expect(self.sabath.run("job", "net", "--submit", "--wait", "--job-dir", directory))
+        self.assertIn("job 77: waiting (\\x1b]0;x", waited.err)
+        (directory / "ends/0").unlink()
+        asked = self.expect(self.sabath.run("job", directory, "--status"))
+        self.assertIn("\\x1b]0;x", asked.out)
         for raw in ("\x1b", "\x07", "\x9b"):
-            self.assertNotIn(raw, result.out + result.err)
-        self.assertIn("\\x1b]0;x", result.out)
+            self.assertNotIn(raw, waited.err + asked.out + asked.err)
 
     def test_a_template_with_a_place_inside_a_quote_of_an_earlier_line_is_refused(self):
         own = self.home / ".config/sabath/jobs/slurm/job.sh"
