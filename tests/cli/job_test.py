@@ -176,6 +176,8 @@ class Job(Case):
         self.submit("--fetch", "transfer", "--transfer-partition", "wan", code=2)
         self.assertEqual((self.written()["fetch_id"], self.written()["ids"]), ("76", []))
         self.assertEqual(self.called("scancel"), ["scancel 76"])
+        self.expect(self.sabath.run("job", self.home / "job", "--cancel"))  # as after a kill -9 behind the first
+        self.assertEqual(self.called("scancel"), ["scancel 76"] * 2)
 
     def test_a_cancel_goes_on_after_one_that_failed(self):
         directory = self.forge("mine", scheduler="flux", ids=["f1", "f2", "f3"])

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -151,7 +152,8 @@ std::optional<SubmittedJob> try_read_submitted_job(const fs::path& directory) {
   job.ids = object.texts("ids");
   job.fetch_id = object.try_text("fetch_id").value_or("");
   job.tasks = object.texts("tasks");
-  job.submitted = static_cast<std::int64_t>(std::min<std::uint64_t>(object.try_uint("submitted").value_or(0), INT64_MAX));
+  job.submitted =
+      static_cast<std::int64_t>(std::min<std::uint64_t>(object.try_uint("submitted").value_or(0), INT64_MAX));
   if (job.ids.size() > job_tasks_max || job.tasks.size() > job_tasks_max)
     object.fail("ids", fmt::format("has more than {} tasks", job_tasks_max));
   object.finish();

@@ -17,6 +17,7 @@ namespace {
 
 using std::chrono::milliseconds;
 constexpr auto submission_max = std::chrono::seconds(60);
+constexpr auto cancelling_max = std::chrono::minutes(5);  // of all jobs together
 constexpr std::size_t answer_bytes_max = 4 << 20;
 constexpr auto look_again = milliseconds(200);
 // A scheduler that thinks longer says "None", and the job is left in peace. Slurm's first reason may be another one.
@@ -67,7 +68,8 @@ std::string JobQueue::submit(const JobSubmission& submission) const {
                  submission_max, {});
   } catch (const Error& error) {
     if (error.failure().kind != FailureKind::command || !error.failure().hint.empty()) throw;
-    throw Error(FailureKind::command, error.failure().message, "if it has started at all, the job may be in the queue: look there");
+    throw Error(FailureKind::command, error.failure().message,
+                "if it has started at all, the job may be in the queue: look there");
   }
   if (result.status != 0) {
     throw Error(FailureKind::usage, fmt::format("{} refuses the job: {}", scheduler_.program, last_words(result)),
@@ -128,7 +130,7 @@ std::optional<JobObstacle> JobQueue::obstacle(const std::string& id, std::string
 
 void JobQueue::cancel(const std::string& id) const {
   refuse_no_id(id);
-  const auto result = ask(scheduler_.cancel(id), {}, submission_max, stop_);
+  const auto result = ask(scheduler_.cancel(id), {}, answer_max_, stop_);
   if (result.status == 0) return;
   const auto left = states(id);
   const auto lives = [](const JobTaskState& state) {
@@ -142,7 +144,12 @@ void JobQueue::cancel(const std::string& id) const {
 std::vector<std::string> cancel_all(const JobScheduler& scheduler, const std::vector<std::string>& ids) {
   const JobQueue queue(scheduler, {});
   std::vector<std::string> failures;
+  const auto end = std::chrono::steady_clock::now() + cancelling_max;
   for (const std::string& id : ids) {
+    if (std::chrono::steady_clock::now() > end) {
+      failures.push_back(fmt::format("job {} may go on: the scheduler does not answer in time", printable(id)));
+      continue;
+    }
     try {
       queue.cancel(id);
     } catch (const Error& error) {  // the others are to go all the same

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <chrono>
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -26,6 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* script_file = "job.sh";
+constexpr auto looked_for_obstacles_max = std::chrono::seconds(15);  // one answer may last longer
 
 void refuse_used_directory(const fs::path& directory) {
   if (!try_lstat(directory)) return;
@@ -126,7 +128,8 @@ class JobCall {
     for (std::size_t task = 0; task < tasks; ++task) {
       if (stop_.stop_requested()) {
         throw Error(FailureKind::interrupted,
-                    fmt::format("stopped when {} of {} jobs were in the queue", made_.record.ids.size(), tasks));
+                    fmt::format("stopped when {} of {} jobs were in the queue", made_.record.ids.size(), tasks),
+                    "they were cancelled, but for those that a warning names");
       }
       const bool chained = made_.plan.at_once && task >= *made_.plan.at_once;
       const std::string before = chained ? "afterany:" + made_.record.ids[task - *made_.plan.at_once] : after;
@@ -155,7 +158,9 @@ class JobCall {
   }
 
   bool is_hopeless(const JobQueue& queue) {
+    const auto begin = std::chrono::steady_clock::now();
     for (const std::string& id : all_ids()) {
+      if (std::chrono::steady_clock::now() - begin > looked_for_obstacles_max) break;  // it does not answer, or slowly
       std::string reason;
       const auto obstacle = queue.obstacle(id, reason);
       // A fetch that fails this soon has a code of its own: who waits, or asks, gets it.
@@ -190,7 +195,9 @@ class JobCall {
       job = try_read_submitted_job(*newest);
     }
     made_.record = std::move(*job);
-    if (made_.record.ids.empty())
+    const bool only_fetches =
+        request_.cancel && !made_.record.fetch_id.empty();  // it was ended before it submitted more
+    if (made_.record.ids.empty() && !only_fetches)
       throw Error(FailureKind::not_found,
                   fmt::format("the job of {} was never submitted", printable(record_.directory.native(), 1000)));
     made_.scheduler = find_job_scheduler(made_.record.scheduler);
@@ -210,6 +217,7 @@ class JobCall {
   void follow() {
     const JobQueue queue(*made_.scheduler, stop_);
     if (request_.cancel) cancel();
+    if (record_.ids.empty()) return;
     JobWatch watch(record_.directory, made_.record, queue);
     record_.tasks = request_.wait ? watch.wait(events_, stop_) : watch.look();
     record_.code = JobWatch::code_of(record_.tasks);
