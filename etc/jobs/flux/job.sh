@@ -17,6 +17,7 @@
 #flux: --env=SHELL
 #flux: --env=PATH
 #flux: --env=LANG
+#flux: --env=LC_ALL
 job=$FLUX_JOB_ID task=${SABATH_TASK:-0}
 
 @steps@

@@ -12,7 +12,7 @@
 #BSUB -P @account@
 #BSUB -o scheduler.%J.txt
 #BSUB -r
-#BSUB -env "HOME, USER, LOGNAME, SHELL, PATH, LANG"
+#BSUB -env "HOME, USER, LOGNAME, SHELL, PATH, LANG, LC_ALL"
 job=$LSB_JOBID task=$((${LSB_JOBINDEX:-0} > 0 ? LSB_JOBINDEX - 1 : 0))
 
 @steps@

@@ -1,9 +1,10 @@
 // A batch job of a model: its script made of recipe and site profile, submitted, watched. docs/jobs.md.
 //
 // One process. Throws Error{usage}, Error{not_found}, Error{invalid} for what was asked; Error{access} for code that is
-// not trusted, or a template or profile that another account can change; Error{command} for a scheduler that does not
-// answer; Error{storage}, Error{space}; Error{interrupted}, Error{terminated} at a stop request while it waits: the job
-// goes on. A job that fails, or that can never start, is no Error: see `exit`.
+// not trusted, or a template, a profile or a job's directory that another account can change; Error{command} for a
+// scheduler that cannot be started, or that cancels no job; Error{storage}, Error{space}; Error{interrupted},
+// Error{terminated} at a stop request while it waits: the job goes on. A job that fails, or that can never start, is no
+// Error: see `exit`.
 #pragma once
 
 #include <cstdint>

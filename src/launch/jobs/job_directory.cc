@@ -1,17 +1,23 @@
 #include "jobs/job_directory.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
 #include "base/json_reader.h"
+#include "base/ownership.h"
 #include "base/text.h"
+#include "jobs/job_plan.h"
 #include "record/run_record.h"
 #include "sabath/error.h"
+#include "sabath/path.h"
 
 namespace sabath {
 namespace {
@@ -22,14 +28,33 @@ constexpr std::uint64_t job_file_max = 4 << 20, end_file_max = 1 << 20;
 constexpr std::size_t looked_at_max = 10'000;  // entries of a directory
 constexpr std::string_view job_file = "job.json";
 
-// Entries of a directory whose names begin so, as they come.
-std::vector<fs::path> entries_of(const fs::path& place, std::string_view begin = "") {
+bool is_own_directory(const fs::path& place) {
+  const auto status = try_lstat(place);
+  return status && S_ISDIR(status->st_mode) && !why_job_of_others(place);
+}
+
+// A plain file of this user, in a directory of his; no FIFO, no device, no symlink to one.
+bool is_own_file(const fs::path& place) {
+  const auto status = try_lstat(place);
+  return status && S_ISREG(status->st_mode) && is_own_directory(place.parent_path()) && !why_job_of_others(place);
+}
+
+// As much as a run's record, whose time is a hint only, needs: its group may have written it.
+bool is_own_run_part(const fs::path& place, mode_t type) {
+  const auto status = try_lstat(place);
+  return status && (status->st_mode & S_IFMT) == type && (status->st_mode & S_IWOTH) == 0 &&
+         (status->st_uid == ::geteuid() || status->st_uid == 0);
+}
+
+// This user's directories in it whose names begin so, as they come.
+std::vector<fs::path> own_directories_in(const fs::path& place, std::string_view begin = "") {
   std::vector<fs::path> found;
   std::error_code none;
   std::size_t seen = 0;
   for (fs::directory_iterator entry(place, none), end; entry != end && !none; entry.increment(none)) {
     if (++seen > looked_at_max) break;
-    if (entry->path().filename().native().starts_with(begin)) found.push_back(entry->path());
+    if (entry->path().filename().native().starts_with(begin) && is_own_run_part(entry->path(), S_IFDIR))
+      found.push_back(entry->path());
   }
   return found;
 }
@@ -38,6 +63,7 @@ void look_at_run(const fs::path& directory, const std::string& model, const std:
                  std::optional<double>& longest) {
   std::optional<RunRecord> run;
   try {
+    if (!is_own_run_part(directory / "run.json", S_IFREG)) return;
     run = try_read_run_record(directory);
   } catch (const Error&) {  // a file of another program: no record to learn from
     return;
@@ -49,7 +75,55 @@ void look_at_run(const fs::path& directory, const std::string& model, const std:
   if (std::isfinite(seconds)) longest = std::max(longest.value_or(0), seconds);
 }
 
+// Of one file or directory.
+std::optional<std::string> why_others_write(const struct stat& status) {
+  if (S_ISLNK(status.st_mode)) {
+    if (status.st_uid == ::geteuid() || status.st_uid == 0) return std::nullopt;
+    return fmt::format("uid {} owns the symlink", status.st_uid);
+  }
+  return why_not_own(status, ::geteuid(), std::nullopt);
+}
+
 }  // namespace
+
+std::optional<std::string> why_job_of_others(const fs::path& place) {
+  std::error_code unknown;
+  const fs::path named = fs::absolute(place, unknown).lexically_normal();
+  const auto link = unknown ? std::nullopt : try_lstat(named.has_filename() ? named : named.parent_path());
+  if (!link) return "it is not there";
+  if (auto why = why_others_write(*link)) return why;
+  fs::path real = fs::canonical(named, unknown);
+  if (unknown) return "its symlink leads nowhere";
+  const auto status = try_stat(real);
+  if (!status) return "it is not there";
+  if (auto why = why_others_write(*status)) return why;
+  while (real != real.root_path()) {
+    real = real.parent_path();
+    const auto above = try_stat(real);
+    if (above && (above->st_mode & S_IWOTH) != 0 && (above->st_mode & S_ISVTX) == 0)
+      return fmt::format("anyone may write its directory {}", printable(real.native(), 1000));
+  }
+  return std::nullopt;
+}
+
+void refuse_job_of_others(const fs::path& place) {
+  const auto why = why_job_of_others(place);
+  if (!why) return;
+  throw Error(FailureKind::access, fmt::format("{} is not believed: {}", printable(place.native(), 1000), *why),
+              "another user could exchange the script, or the ids that are given to the scheduler: take a directory in "
+              "which only you write");
+}
+
+void make_job_directory(const fs::path& named) {
+  const fs::path directory = named.has_filename() ? named : named.parent_path();
+  if (directory.has_parent_path()) make_directories(directory.parent_path());
+  if (::mkdir(directory.c_str(), 0755) != 0 && errno != EEXIST) throw_errno("make", directory, errno);
+  refuse_job_of_others(directory);
+  std::error_code unknown;
+  if (fs::is_directory(directory, unknown) && fs::is_empty(directory, unknown) && !unknown) return;
+  throw Error(FailureKind::usage, fmt::format("{} is there already", printable(directory.native(), 1000)),
+              "name another directory, or none: then one is made");
+}
 
 void write_submitted_job(const fs::path& directory, const SubmittedJob& job) {
   nlohmann::ordered_json json{
@@ -63,6 +137,9 @@ void write_submitted_job(const fs::path& directory, const SubmittedJob& job) {
 
 std::optional<SubmittedJob> try_read_submitted_job(const fs::path& directory) {
   const std::string file = (directory / job_file).string();
+  if (!try_lstat(file)) return std::nullopt;
+  refuse_job_of_others(directory);
+  refuse_job_of_others(file);
   const auto text = try_read_text(file, job_file_max);
   if (!text) return std::nullopt;
   const JsonValue document = parse_json(*text, file);
@@ -75,7 +152,10 @@ std::optional<SubmittedJob> try_read_submitted_job(const fs::path& directory) {
   job.ids = object.texts("ids");
   job.fetch_id = object.try_text("fetch_id").value_or("");
   job.tasks = object.texts("tasks");
-  job.submitted = static_cast<std::int64_t>(object.try_uint("submitted").value_or(0));
+  job.submitted =
+      static_cast<std::int64_t>(std::min<std::uint64_t>(object.try_uint("submitted").value_or(0), INT64_MAX));
+  if (job.ids.size() > job_tasks_max || job.tasks.size() > job_tasks_max)
+    object.fail("ids", fmt::format("has more than {} tasks", job_tasks_max));
   object.finish();
   return job;
 }
@@ -120,12 +200,13 @@ std::optional<double> longest_run_in(const fs::path& place, const std::string& m
   std::string name = model;
   std::ranges::replace(name, '/', '+');
   std::optional<double> longest;
-  for (const fs::path& run : entries_of(place, "run_" + name)) look_at_run(run, model, dataset, longest);
-  for (const fs::path& sweep : entries_of(place, "sweep_" + name)) {
-    for (const fs::path& run : entries_of(sweep)) look_at_run(run, model, dataset, longest);
+  for (const fs::path& run : own_directories_in(place, "run_" + name)) look_at_run(run, model, dataset, longest);
+  for (const fs::path& sweep : own_directories_in(place, "sweep_" + name)) {
+    for (const fs::path& run : own_directories_in(sweep)) look_at_run(run, model, dataset, longest);
   }
-  for (const fs::path& job : entries_of(place, "job_" + name)) {
-    for (const fs::path& run : entries_of(job / "runs")) look_at_run(run, model, dataset, longest);
+  for (const fs::path& job : own_directories_in(place, "job_" + name)) {
+    if (!is_own_run_part(job / "runs", S_IFDIR)) continue;
+    for (const fs::path& run : own_directories_in(job / "runs")) look_at_run(run, model, dataset, longest);
   }
   return longest;
 }
@@ -137,13 +218,19 @@ std::optional<std::int64_t> job_walltime(std::optional<double> run_seconds, std:
   return static_cast<std::int64_t>(std::ceil(std::min(seconds, most) / 60)) * 60;
 }
 
-std::optional<fs::path> newest_job_in(const fs::path& place, const std::string& model) {
+std::optional<fs::path> newest_job_in(const fs::path& place, const std::string& model, std::vector<fs::path>& unread) {
   std::string name = model;
   std::ranges::replace(name, '/', '+');
   std::optional<fs::path> newest;
   std::int64_t when = 0;
-  for (const fs::path& directory : entries_of(place, "job_" + name)) {
-    const auto job = try_read_submitted_job(directory);
+  for (const fs::path& directory : own_directories_in(place, "job_" + name)) {
+    std::optional<SubmittedJob> job;
+    try {
+      if (!is_own_file(directory / job_file)) continue;
+      job = try_read_submitted_job(directory);
+    } catch (const Error&) {  // one that is damaged does not hide the others
+      unread.push_back(directory);
+    }
     if (!job || job->model != model ||
         (newest && (job->submitted < when || (job->submitted == when && directory < *newest))))
       continue;

@@ -1,5 +1,6 @@
 // The directory of a job: job.json, script.sh, and what the script writes there. docs/jobs.md. Any process reads it at
-// any time. One thread. Throws Error{storage}, Error{space}, Error{invalid} for a file that is not as it must be.
+// any time. One thread. Throws Error{storage}, Error{space}, Error{invalid} for a file that is not as it must be,
+// Error{access} for what another user could have written: ids in it would be given to the scheduler.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,14 @@ struct SubmittedJob {
   std::int64_t submitted = 0;      // seconds since 1970
 };
 
+// Why another user could have written what stands there, or may exchange it: it, or the target of the symlink that it
+// is, is not root's or this user's, or others may write it, or anyone may write above it; nullopt: none could. A group
+// may write above it, as in the directories of projects.
+[[nodiscard]] std::optional<std::string> why_job_of_others(const std::filesystem::path& place);
+void refuse_job_of_others(const std::filesystem::path& place);  // Error{access}
+// Makes the directory of a job, in which only this user writes; one that is there must be his own, and empty.
+void make_job_directory(const std::filesystem::path& directory);
+
 void write_submitted_job(const std::filesystem::path& directory, const SubmittedJob& job);
 [[nodiscard]] std::optional<SubmittedJob> try_read_submitted_job(const std::filesystem::path& directory);
 
@@ -36,15 +45,18 @@ struct JobTaskEnd {
 // SABATH's exit code for it: a program that a signal ended is one that failed.
 [[nodiscard]] int code_of_job_end(int status);
 
-// Seconds that the longest finished run of this model and dataset took, of the runs, sweeps and jobs in `place`.
+// Seconds that the longest finished run of this model and dataset took, of this user's runs, sweeps and jobs in
+// `place`.
 [[nodiscard]] std::optional<double> longest_run_in(const std::filesystem::path& place, const std::string& model,
                                                    const std::string& dataset);
 // A walltime for that: with room to spare, in whole minutes. nullopt: nothing is known.
 [[nodiscard]] std::optional<std::int64_t> job_walltime(std::optional<double> run_seconds,
                                                        std::optional<double> fetch_seconds);
 
-// The newest job of the model in `place`; nullopt: there is none.
+// The newest job of the model in `place`; nullopt: there is none. What others own is passed over, and what is this
+// user's but cannot be read goes to `unread`.
 [[nodiscard]] std::optional<std::filesystem::path> newest_job_in(const std::filesystem::path& place,
-                                                                 const std::string& model);
+                                                                 const std::string& model,
+                                                                 std::vector<std::filesystem::path>& unread);
 
 }  // namespace sabath

@@ -16,19 +16,21 @@ namespace sabath {
 namespace {
 
 using std::chrono::milliseconds;
-constexpr auto answer_deadline = std::chrono::seconds(60);
+constexpr auto submission_max = std::chrono::seconds(60);
+constexpr auto cancelling_max = std::chrono::minutes(5);  // of all jobs together
 constexpr std::size_t answer_bytes_max = 4 << 20;
 constexpr auto look_again = milliseconds(200);
 // A scheduler that thinks longer says "None", and the job is left in peace. Slurm's first reason may be another one.
 constexpr int looks_max = 25, looks_at_reason = 3, looks_at_first_reason = 12;
 constexpr std::string_view first_reason = "PartitionConfig";
 
-CommandResult ask(std::vector<std::string> argv, const std::filesystem::path& directory, const std::stop_token& stop) {
+CommandResult ask(std::vector<std::string> argv, const std::filesystem::path& directory, milliseconds answer_max,
+                  const std::stop_token& stop) {
   // Flux then writes its ids in ASCII.
   return run_command({.argv = std::move(argv),
                       .environment = {{"FLUX_F58_FORCE_ASCII", "1"}},
                       .directory = directory,
-                      .deadline = answer_deadline,
+                      .deadline = answer_max,
                       .output_max = answer_bytes_max},
                      stop);
 }
@@ -38,17 +40,43 @@ std::string last_words(const CommandResult& result) {
   return printable(said.substr(said.size() > 1000 ? said.size() - 1000 : 0), 1000);
 }
 
+// squeue names the cluster above its jobs, of which there may be none.
+bool says_something(std::string_view out) {
+  while (!out.empty()) {
+    const std::size_t end = std::min(out.find('\n'), out.size());
+    const std::string_view line = trim(out.substr(0, end));
+    if (!line.empty() && !line.starts_with("CLUSTER: ")) return true;
+    out.remove_prefix(std::min(end + 1, out.size()));
+  }
+  return false;
+}
+
 }  // namespace
 
+void JobQueue::refuse_no_id(const std::string& id) const {
+  constexpr std::string_view of_task = "afterany:";  // of a task that waits for another one
+  if (scheduler_.is_id(id.starts_with(of_task) ? std::string_view(id).substr(of_task.size()) : id)) return;
+  throw Error(FailureKind::invalid, fmt::format("'{}' is no id of a job of {}", printable(id), scheduler_.name),
+              "name one that the scheduler gave");
+}
+
 std::string JobQueue::submit(const JobSubmission& submission) const {
-  const auto result =
-      ask(scheduler_.submit(submission.script, submission.after, submission.task), submission.directory, stop_);
+  if (!submission.after.empty()) refuse_no_id(submission.after);
+  CommandResult result;
+  try {
+    result = ask(scheduler_.submit(submission.script, submission.after, submission.task), submission.directory,
+                 submission_max, {});
+  } catch (const Error& error) {
+    if (error.failure().kind != FailureKind::command || !error.failure().hint.empty()) throw;
+    throw Error(FailureKind::command, error.failure().message,
+                "if it has started at all, the job may be in the queue: look there");
+  }
   if (result.status != 0) {
     throw Error(FailureKind::usage, fmt::format("{} refuses the job: {}", scheduler_.program, last_words(result)),
                 "nothing was submitted; change what it names");
   }
   std::string id = scheduler_.id_in(result.out);
-  if (!is_job_id(id)) {
+  if (!scheduler_.is_id(id)) {
     throw Error(FailureKind::command,
                 fmt::format("{} names no job: {}", scheduler_.program, printable(trim(result.out), 200)),
                 "look for the job in its queue");
@@ -57,10 +85,25 @@ std::string JobQueue::submit(const JobSubmission& submission) const {
 }
 
 std::optional<std::vector<JobTaskState>> JobQueue::states(const std::string& id) const {
-  const auto result = ask(scheduler_.ask(id), {}, stop_);
-  if (result.status == 0) return scheduler_.states_in(result.out);
-  if (result.err.find(scheduler_.unknown) != std::string::npos) return std::vector<JobTaskState>();
-  return std::nullopt;
+  refuse_no_id(id);
+  CommandResult result;
+  try {
+    result = ask(scheduler_.ask(id), {}, answer_max_, stop_);
+  } catch (const Error& error) {
+    if (error.failure().kind != FailureKind::command) throw;
+    return std::nullopt;  // its program hangs, or is missing
+  }
+  if (result.status != 0) {
+    const bool unknown = result.err.find(scheduler_.unknown) != std::string::npos;
+    return unknown ? std::optional(std::vector<JobTaskState>()) : std::nullopt;
+  }
+  auto states = scheduler_.states_in(result.out);
+  if (states.empty() && says_something(result.out)) return std::nullopt;
+  for (JobTaskState& state : states) {
+    state.word = printable(state.word);
+    state.reason = printable(state.reason);
+  }
+  return states;
 }
 
 std::optional<JobObstacle> JobQueue::obstacle(const std::string& id, std::string& reason) const {
@@ -86,14 +129,34 @@ std::optional<JobObstacle> JobQueue::obstacle(const std::string& id, std::string
 }
 
 void JobQueue::cancel(const std::string& id) const {
-  const auto result = ask(scheduler_.cancel(id), {}, stop_);
+  refuse_no_id(id);
+  const auto result = ask(scheduler_.cancel(id), {}, answer_max_, stop_);
   if (result.status == 0) return;
   const auto left = states(id);
   const auto lives = [](const JobTaskState& state) {
     return state.state == JobState::waiting || state.state == JobState::running;
   };
   if (left && std::ranges::none_of(*left, lives)) return;
-  throw Error(FailureKind::command, fmt::format("job {} could not be cancelled: {}", id, last_words(result)));
+  throw Error(FailureKind::command, fmt::format("job {} could not be cancelled: {}", id, last_words(result)),
+              "cancel it with the scheduler's own program");
+}
+
+std::vector<std::string> cancel_all(const JobScheduler& scheduler, const std::vector<std::string>& ids) {
+  const JobQueue queue(scheduler, {});
+  std::vector<std::string> failures;
+  const auto end = std::chrono::steady_clock::now() + cancelling_max;
+  for (const std::string& id : ids) {
+    if (std::chrono::steady_clock::now() > end) {
+      failures.push_back(fmt::format("job {} may go on: the scheduler does not answer in time", printable(id)));
+      continue;
+    }
+    try {
+      queue.cancel(id);
+    } catch (const Error& error) {  // the others are to go all the same
+      failures.push_back(fmt::format("job {} may go on: {}", printable(id), error.failure().message));
+    }
+  }
+  return failures;
 }
 
 }  // namespace sabath

@@ -34,28 +34,58 @@ JobState state_of(std::string_view word, const std::array<std::pair<std::string_
   return JobState::waiting;
 }
 
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+bool is_of(std::string_view text, std::string_view marks) {
+  return std::ranges::all_of(
+      text, [&](char c) { return is_digit(c) || is_letter(c) || marks.find(c) != std::string_view::npos; });
+}
+
+// A site's filters may speak before the id, and warn behind it.
+std::string last_id_in(std::string_view out, bool (*is_id)(std::string_view)) {
+  std::string_view id;
+  while (!out.empty()) {
+    if (const auto line = next_line(out); is_id(line)) id = line;
+  }
+  return std::string(id);
+}
+
 // --- Slurm: sbatch(1), squeue(1) -----------------------------------------------------------------------------------
 
 constexpr const char* slurm_environment = "--export=HOME,USER,LOGNAME,SHELL,PATH,LANG,LC_ALL";
 
+// "12", "12_3" or "12;cluster", as sbatch --parsable says it.
+bool is_id_of_slurm(std::string_view text) {
+  const std::string_view number = text.substr(0, text.find(';'));
+  return is_job_id(text) && is_digit(number.front()) &&
+         number.find_first_not_of("0123456789_-[]") == std::string_view::npos;
+}
+
+std::string number_of_slurm(const std::string& id) { return id.substr(0, id.find(';')); }
+
+// The program, and the cluster that has the job, where it is not this node's own.
+Words for_cluster(const char* program, const std::string& id) {
+  const auto mark = id.find(';');
+  return mark == id.npos ? Words{program} : Words{program, "--clusters=" + id.substr(mark + 1)};
+}
+
 Words submit_slurm(const std::string& script, const std::string& after, std::optional<std::uint64_t>) {
+  Words argv = for_cluster("sbatch", after);
   // Said here as well, because SBATCH_EXPORT and its like win over the script.
-  Words argv{"sbatch", "--parsable", slurm_environment};
-  if (!after.empty()) argv.insert(argv.end(), {"--dependency=afterok:" + after, "--kill-on-invalid-dep=yes"});
+  argv.insert(argv.end(), {"--parsable", slurm_environment});
+  if (!after.empty())
+    argv.insert(argv.end(), {"--dependency=afterok:" + number_of_slurm(after), "--kill-on-invalid-dep=yes"});
   argv.push_back(script);
   return argv;
 }
 
-std::string id_of_slurm(std::string_view out) {  // "12" or "12;cluster"
-  std::string_view id;
-  while (!out.empty()) {  // a site's filter may speak before it
-    if (const auto line = next_line(out); !line.empty()) id = line;
-  }
-  return std::string(id.substr(0, id.find(';')));
-}
+std::string id_of_slurm(std::string_view out) { return last_id_in(out, is_id_of_slurm); }
 
 Words ask_slurm(const std::string& id) {
-  return {"squeue", "--noheader", "--states=all", "--array", "--jobs=" + id, "--format=%i|%T|%r"};
+  Words argv = for_cluster("squeue", id);
+  argv.insert(argv.end(),
+              {"--noheader", "--states=all", "--array", "--jobs=" + number_of_slurm(id), "--format=%i|%T|%r"});
+  return argv;
 }
 
 std::vector<JobTaskState> states_of_slurm(std::string_view out) {
@@ -75,8 +105,9 @@ std::vector<JobTaskState> states_of_slurm(std::string_view out) {
   while (!out.empty()) {
     const std::string_view line = next_line(out);
     const auto first = line.find('|'), second = first == line.npos ? line.npos : line.find('|', first + 1);
-    if (second == line.npos) continue;
+    if (second == line.npos || !is_digit(line.front())) continue;
     const std::string_view word = line.substr(first + 1, second - first - 1);
+    if (word.empty() || !is_of(word, "_")) continue;
     JobState state = state_of(word, known);
     if (word == "FAILED" || word == "OUT_OF_MEMORY") state = JobState::failed;
     states.push_back({task_in(line.substr(0, first)), state, std::string(word), std::string(line.substr(second + 1))});
@@ -84,7 +115,11 @@ std::vector<JobTaskState> states_of_slurm(std::string_view out) {
   return states;
 }
 
-Words cancel_slurm(const std::string& id) { return {"scancel", id}; }
+Words cancel_slurm(const std::string& id) {
+  Words argv = for_cluster("scancel", id);
+  argv.push_back(number_of_slurm(id));
+  return argv;
+}
 
 // --- PBS: qsub(1B), qstat(1B) of OpenPBS ---------------------------------------------------------------------------
 
@@ -95,13 +130,11 @@ Words submit_pbs(const std::string& script, const std::string& after, std::optio
   return argv;
 }
 
-std::string id_of_last_line(std::string_view out) {
-  std::string_view id;
-  while (!out.empty()) {
-    if (const auto line = next_line(out); !line.empty()) id = line;
-  }
-  return std::string(id);
+bool is_id_of_pbs(std::string_view text) {  // "12", "12[].server", "12[3].server"
+  return is_job_id(text) && is_digit(text.front()) && text.find(';') == text.npos;
 }
+
+std::string id_of_pbs(std::string_view out) { return last_id_in(out, is_id_of_pbs); }
 
 Words ask_pbs(const std::string& id) { return {"qstat", "-x", "-t", "-f", id}; }
 
@@ -140,6 +173,14 @@ Words submit_flux(const std::string& script, const std::string& after, std::opti
   return argv;
 }
 
+// "f58" and what is made of its alphabet, or the number in decimal, in hexadecimal or in dotted parts.
+bool is_id_of_flux(std::string_view text) {
+  if (!is_job_id(text) || text.find_first_of(";[]_-") != text.npos) return false;
+  return is_digit(text.front()) || (text.front() == 'f' && text.size() > 1 && text.find_first_of("0OIl.") == text.npos);
+}
+
+std::string id_of_flux(std::string_view out) { return last_id_in(out, is_id_of_flux); }
+
 Words ask_flux(const std::string& id) { return {"flux", "jobs", "--no-header", "--format={id}|{state}|{result}", id}; }
 
 std::vector<JobTaskState> states_of_flux(std::string_view out) {
@@ -147,7 +188,7 @@ std::vector<JobTaskState> states_of_flux(std::string_view out) {
   while (!out.empty()) {
     const std::string_view line = next_line(out);
     const auto first = line.find('|'), second = first == line.npos ? line.npos : line.find('|', first + 1);
-    if (second == line.npos) continue;
+    if (second == line.npos || !is_job_id(line.substr(0, first))) continue;
     const std::string_view word = line.substr(first + 1, second - first - 1), result = line.substr(second + 1);
     const JobState state = word == "RUN" || word == "CLEANUP" ? JobState::running
                            : word != "INACTIVE"               ? JobState::waiting
@@ -171,11 +212,18 @@ Words submit_lsf(const std::string& script, const std::string& after, std::optio
   return argv;
 }
 
+bool is_id_of_lsf(std::string_view text) {  // "12", "12[3]"
+  return is_job_id(text) && is_digit(text.front()) &&
+         text.find_first_not_of("0123456789-[]") == std::string_view::npos;
+}
+
 std::string id_of_lsf(std::string_view out) {  // "Job <12> is submitted to queue <normal>."
-  const auto begin = out.find("Job <");
-  if (begin == out.npos) return "";
-  const auto rest = out.substr(begin + 5);
-  return std::string(rest.substr(0, rest.find('>')));
+  constexpr std::string_view mark = "Job <";
+  for (auto at = out.find(mark); at != out.npos; at = out.find(mark)) {
+    out.remove_prefix(at + mark.size());
+    if (const auto id = out.substr(0, out.find('>')); is_id_of_lsf(id)) return std::string(id);
+  }
+  return "";
 }
 
 Words ask_lsf(const std::string& id) {
@@ -197,7 +245,7 @@ std::vector<JobTaskState> states_of_lsf(std::string_view out) {
       bar = line.find('|');
       parts.emplace_back(line.substr(0, bar));
     }
-    if (parts.size() < 3) continue;
+    if (parts.size() < 3 || !is_id_of_lsf(parts[0]) || parts[2].empty() || !is_of(parts[2], "")) continue;
     const auto index = try_whole_number(parts[1]);  // from 1; 0: no array
     const auto task = index && *index > 0 ? std::optional(*index - 1) : std::nullopt;
     states.push_back({task, state_of(parts[2], known), parts[2], ""});
@@ -209,10 +257,13 @@ Words cancel_lsf(const std::string& id) { return {"bkill", id}; }
 
 constexpr std::array<JobScheduler, 4> all_schedulers{{
     {"slurm", "#SBATCH", "sbatch", true, submit_slurm, id_of_slurm, ask_slurm, states_of_slurm, cancel_slurm,
-     "Invalid job id"},
-    {"pbs", "#PBS", "qsub", true, submit_pbs, id_of_last_line, ask_pbs, states_of_pbs, cancel_pbs, "Unknown Job Id"},
-    {"flux", "#flux:", "flux", false, submit_flux, id_of_last_line, ask_flux, states_of_flux, cancel_flux, "not found"},
-    {"lsf", "#BSUB", "bsub", true, submit_lsf, id_of_lsf, ask_lsf, states_of_lsf, cancel_lsf, "is not found"},
+     "Invalid job id", is_id_of_slurm},
+    {"pbs", "#PBS", "qsub", true, submit_pbs, id_of_pbs, ask_pbs, states_of_pbs, cancel_pbs, "Unknown Job Id",
+     is_id_of_pbs},
+    {"flux", "#flux:", "flux", false, submit_flux, id_of_flux, ask_flux, states_of_flux, cancel_flux, "not found",
+     is_id_of_flux},
+    {"lsf", "#BSUB", "bsub", true, submit_lsf, id_of_lsf, ask_lsf, states_of_lsf, cancel_lsf, "is not found",
+     is_id_of_lsf},
 }};
 
 }  // namespace
@@ -268,11 +319,15 @@ std::optional<JobObstacle> job_obstacle(std::string_view reason) {
 }
 
 bool is_job_id(std::string_view text) {
-  return !text.empty() && text.size() <= 128 && text.front() != '-' && text.front() != '.' &&
-         std::ranges::all_of(text, [](char c) {
-           return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                  std::string_view("._-[]").find(c) != std::string_view::npos;
-         });
+  const auto mark = text.find(';');
+  const std::string_view number = text.substr(0, mark);
+  const auto good = [](std::string_view word, std::string_view marks) {
+    return !word.empty() && word.front() != '-' && word.front() != '.' && is_of(word, marks);
+  };
+  if (text.size() > 128 || !good(number, "._-[]")) return false;
+  if (mark != text.npos && (!is_digit(number.front()) || !good(text.substr(mark + 1), "._-"))) return false;
+  const bool is_zero = number.substr(0, number.find_first_of("[_-")).find_first_not_of('0') == number.npos;
+  return (!is_zero || number.find('.') != number.npos) && to_lower(number) != "all";
 }
 
 }  // namespace sabath

@@ -34,6 +34,7 @@ struct JobScheduler {
   std::vector<JobTaskState> (*states_in)(std::string_view out);
   std::vector<std::string> (*cancel)(const std::string& id);
   std::string_view unknown;  // a part of what it says of a job that it does not know
+  bool (*is_id)(std::string_view text);  // may be an argument of its programs, and names one job
 };
 
 [[nodiscard]] std::span<const JobScheduler> job_schedulers();
@@ -46,7 +47,8 @@ struct JobObstacle {
 };
 [[nodiscard]] std::optional<JobObstacle> job_obstacle(std::string_view reason);
 
-// Letters, digits and . _ - [ ]: what a scheduler calls a job, and what may become an argument.
+// Letters, digits and . _ - [ ], and a cluster behind a semicolon: what some scheduler calls a job. Never what stands
+// for all jobs of a user ("0" of LSF, "all" of Torque).
 [[nodiscard]] bool is_job_id(std::string_view text);
 
 }  // namespace sabath

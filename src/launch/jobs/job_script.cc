@@ -11,6 +11,8 @@
 
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "jobs/job_bounds.h"
+#include "jobs/script_quotes.h"
 #include "jobs/script_word.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -56,7 +58,7 @@ void add_resources(const JobPlan& plan, PlaceValues& values) {
   if (of.cores) values.words["cores"] = fmt::to_string(*of.cores);
   values.words["cores_per_node"] = fmt::to_string(of.cores.value_or(1) * of.ranks_per_node());
   if (of.gpus) values.words["gpus"] = fmt::to_string(*of.gpus);
-  if (of.memory_bytes) values.words["memory_mib"] = fmt::to_string((*of.memory_bytes + mib - 1) / mib);
+  if (of.memory_bytes) values.words["memory_mib"] = fmt::to_string(*of.memory_bytes / mib + (*of.memory_bytes % mib != 0 ? 1 : 0));
   if (!of.partition.empty()) values.words["partition"] = directive_word("partition", of.partition);
   if (!of.account.empty()) values.words["account"] = directive_word("account", of.account);
   add_times(of, values);
@@ -119,6 +121,9 @@ class JobForm {
 
   std::string fill() {
     add(form_.text, form_.origin, false);
+    if (!quotes_.is_closed()) {
+      throw_at(origin_, line_, "ends inside of a quote, a substitution or a here-document", "close what it opens");
+    }
     for (const auto& [what, places] : must_be_used()) {
       const bool used = std::ranges::any_of(places, [&](const char* place) { return used_.contains(place); });
       const bool given = std::ranges::any_of(places, [&](const char* place) {
@@ -177,6 +182,7 @@ class JobForm {
     const std::string_view alone = trim(line);
     if (alone == "@steps@") {
       if (is_inner) throw_at(origin_, line_, "@steps@ is this template itself");
+      refuse_quoted(alone, quotes_.is_closed());
       const std::string outer = origin_;
       const std::size_t number = line_;
       add(form_.steps_text, form_.steps_origin, true);
@@ -187,12 +193,22 @@ class JobForm {
     if (alone.size() > 2 && place_end(alone, 0) == alone.size()) {
       const auto lines = values_.lines.find(alone.substr(1, alone.size() - 2));
       if (lines != values_.lines.end()) {
+        refuse_quoted(alone, quotes_.is_closed());
         for (const std::string& each : lines->second) script_ += each + "\n";
         return;
       }
     }
     const auto filled = alone.starts_with(scheduler_.directive) ? directive(line) : bash(line);
     if (filled) script_ += *filled + "\n";
+  }
+
+  void refuse_quoted(std::string_view place, bool is_good) const {
+    if (is_good) return;
+    throw_at(origin_, line_,
+             fmt::format("{} must be a word by itself, outside of quotes and here-documents, on a line that opens and "
+                         "closes none",
+                         place),
+             "its value is quoted already");
   }
 
   // nullopt: it is known, and has no value.
@@ -236,38 +252,30 @@ class JobForm {
   }
 
   std::optional<std::string> bash(std::string_view line) {
+    const std::string before = quotes_.what_is_open();
+    const bool in_document = quotes_.begin_line(line);
     std::string text;
-    char quote = 0;
-    for (std::size_t at = 0; at < line.size(); ++at) {
-      const char c = line[at];
-      const std::size_t end = c == '@' ? place_end(line, at) : line.npos;
-      if (end == line.npos) {
-        if (c == '\\' && quote != '\'' && at + 1 < line.size()) {
-          text += c;
-          text += line[++at];
-          continue;
-        }
-        if (quote == 0 && (c == '\'' || c == '"' || c == '`')) {
-          quote = c;
-        } else if (quote == c) {
-          quote = 0;
-        }
-        text += c;
+    std::string_view place;  // the last one
+    bool has_all = true;
+    for (std::size_t at = 0, next = 0; at < line.size(); at = next) {
+      const std::size_t end = line[at] == '@' ? place_end(line, at) : line.npos;
+      next = in_document ? at + 1 : end == line.npos ? quotes_.read(line, at) : end;
+      if (end == line.npos || quotes_.is_comment()) {
+        text += line.substr(at, next - at);
         continue;
       }
+      place = line.substr(at, end - at);
       const bool alone = (at == 0 || std::string_view(" \t=(").find(line[at - 1]) != std::string_view::npos) &&
                          (end == line.size() || std::string_view(" \t);").find(line[end]) != std::string_view::npos);
-      if (quote != 0 || !alone) {
-        throw_at(origin_, line_,
-                 fmt::format("{} must be a word by itself, outside of quotes", line.substr(at, end - at)),
-                 "its value is quoted already");
-      }
-      const auto found = value(line.substr(at + 1, end - at - 2), false);
-      if (!found) return std::nullopt;
-      text += *found;
-      at = end - 1;
+      refuse_quoted(place, !in_document && quotes_.is_plain() && alone);
+      const auto found = value(place.substr(1, place.size() - 2), false);
+      has_all = has_all && found;
+      text += found.value_or("");
     }
-    return text;
+    if (!in_document) quotes_.end_line();
+    // A line that is left out must leave the others as they are.
+    refuse_quoted(place, place.empty() || quotes_.what_is_open() == before);
+    return has_all ? std::optional(text) : std::nullopt;
   }
 
   PlaceValues values_;
@@ -276,6 +284,7 @@ class JobForm {
   std::string script_, origin_;
   std::size_t line_ = 0;
   std::set<std::string, std::less<>> used_;
+  ScriptQuotes quotes_;
 };
 
 }  // namespace
@@ -283,6 +292,7 @@ class JobForm {
 std::string job_script(const JobPlan& plan, const JobScheduler& scheduler, const JobTemplate& form) {
   if (plan.tasks.size() > job_tasks_max)
     throw Error(FailureKind::usage, fmt::format("a job has at most {} tasks", job_tasks_max));
+  refuse_out_of_bounds(plan);
   if (!plan.directory.is_absolute()) throw Error(FailureKind::usage, "the directory of a job must be absolute");
   return JobForm(plan, scheduler, form).fill();
 }

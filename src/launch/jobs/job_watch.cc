@@ -10,6 +10,7 @@
 
 #include "base/wording.h"
 #include "sabath/error.h"
+#include "sabath/path.h"
 
 namespace sabath {
 namespace {
@@ -18,9 +19,11 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 constexpr auto look_at_files = milliseconds(200);
 constexpr auto ask_first = milliseconds(1000), ask_later = milliseconds(10'000);
+constexpr auto silence_max = std::chrono::minutes(5);  // of the scheduler, where all tasks have written their ends
 constexpr auto files_come_late = milliseconds(2000);  // of a shared filesystem, after the job's end
 
 constexpr std::string_view waiting = "waiting", running = "running", ended = "ended";
+constexpr std::string_view silent = "the scheduler does not answer";
 
 bool is_over(std::string_view state) { return state != waiting && state != running; }
 
@@ -76,6 +79,7 @@ bool JobWatch::ask_scheduler() {
   }
   for (JobTaskRecord& task : tasks_) {
     if (task.exit != 0) task.state = job_state_text(JobState::gone);
+    if (task.reason == silent) task.reason.clear();
   }
   for (std::size_t i = 0; i < answers.size(); ++i) take(answers[i], i);
   return true;
@@ -89,6 +93,14 @@ std::optional<int> JobWatch::code_of_fetch() const {
   return end.code ? std::optional(code_of_job_end(*end.code)) : std::nullopt;
 }
 
+void JobWatch::note_silence() {
+  for (JobTaskRecord& task : tasks_) {
+    if (task.exit) continue;
+    task.state = task.starts > 0 ? running : waiting;
+    task.reason = silent;
+  }
+}
+
 void JobWatch::settle() {
   const int of_fetch = code_of_fetch().value_or(0);
   for (JobTaskRecord& task : tasks_) {
@@ -100,11 +112,7 @@ void JobWatch::settle() {
 std::vector<JobTaskRecord> JobWatch::look() {
   read_ends();
   if (!ask_scheduler()) {
-    for (JobTaskRecord& task : tasks_) {
-      if (task.exit) continue;
-      task.state = task.starts > 0 ? running : waiting;
-      task.reason = "the scheduler does not answer";
-    }
+    note_silence();
     return tasks_;
   }
   for (JobTaskRecord& task : tasks_) {
@@ -119,8 +127,10 @@ std::vector<JobTaskRecord> JobWatch::look() {
 
 void JobWatch::tell(EventSink& events) {
   std::map<std::string, std::size_t> counts;
-  for (const JobTaskRecord& task : tasks_)
-    ++counts[task.state == waiting && !task.reason.empty() ? fmt::format("waiting ({})", task.reason) : task.state];
+  for (const JobTaskRecord& task : tasks_) {
+    const bool why = !task.reason.empty() && (task.state == waiting || task.reason == silent);
+    ++counts[why ? fmt::format("{} ({})", task.state, printable(task.reason)) : task.state];
+  }
   std::string text;
   for (const auto& [state, count] : counts) {
     text += text.empty() ? "" : ", ";
@@ -133,6 +143,7 @@ std::vector<JobTaskRecord> JobWatch::wait(EventSink& events, const std::stop_tok
   auto pause = ask_first;
   auto next = steady_clock::now();
   std::optional<steady_clock::time_point> over;
+  auto answer = steady_clock::now();  // the last one
   for (;;) {
     read_ends();
     if (std::ranges::all_of(tasks_, [](const JobTaskRecord& task) { return task.exit == 0; })) break;
@@ -140,7 +151,13 @@ std::vector<JobTaskRecord> JobWatch::wait(EventSink& events, const std::stop_tok
     const bool written = std::ranges::all_of(tasks_, [](const JobTaskRecord& task) { return task.exit.has_value(); });
     if (steady_clock::now() >= next) {
       const bool answered = ask_scheduler();
+      if (answered) {
+        answer = steady_clock::now();
+      } else {
+        note_silence();
+      }
       tell(events);
+      if (written && steady_clock::now() - answer >= silence_max) break;
       if (answered && std::ranges::none_of(tasks_, [&](const JobTaskRecord& task) { return lives(task); })) {
         if (!over) over = steady_clock::now();
         if (written || steady_clock::now() - *over >= files_come_late) break;
@@ -155,14 +172,14 @@ std::vector<JobTaskRecord> JobWatch::wait(EventSink& events, const std::stop_tok
     if (stop.stop_requested()) {
       throw Error(FailureKind::interrupted,
                   fmt::format("nothing waits for job {} any more; it goes on", job_.ids.front()),
-                  fmt::format("`{} {}` tells of it later", verb_text("job"), directory_.string()));
+                  fmt::format("`{} {}` tells of it later", verb_text("job"), printable(directory_.native(), 1000)));
     }
     std::this_thread::sleep_for(look_at_files);
   }
   read_ends();
   settle();
   for (JobTaskRecord& task : tasks_) {
-    if (task.exit && task.state == job_state_text(JobState::gone)) task.state = ended;
+    if (task.exit && (task.state == job_state_text(JobState::gone) || !is_over(task.state))) task.state = ended;
   }
   tell(events);
   return tasks_;

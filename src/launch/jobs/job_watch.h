@@ -29,6 +29,7 @@ class JobWatch {
   void take(const std::vector<JobTaskState>& states, std::size_t id);
   [[nodiscard]] bool lives(const JobTaskRecord& task) const;
   [[nodiscard]] std::optional<int> code_of_fetch() const;
+  void note_silence();
   void settle();  // tasks that are gone, by their states
   void tell(EventSink& events);
 

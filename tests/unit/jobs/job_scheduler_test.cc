@@ -9,14 +9,44 @@ namespace {
 
 TEST(JobSchedulers, SayWhichJobWasSubmitted) {
   EXPECT_EQ(find_job_scheduler("slurm")->id_in("12\n"), "12");
-  EXPECT_EQ(find_job_scheduler("slurm")->id_in("hello from the site\n12;cluster\n"), "12");
+  EXPECT_EQ(find_job_scheduler("slurm")->id_in("hello from the site\n12;cluster\n"), "12;cluster");
+  EXPECT_EQ(find_job_scheduler("slurm")->id_in("77\nWarning: maintenance\n"), "77");
+  EXPECT_EQ(find_job_scheduler("slurm")->id_in("no\n"), "");
   EXPECT_EQ(find_job_scheduler("pbs")->id_in("12[].server\n"), "12[].server");
   EXPECT_EQ(find_job_scheduler("flux")->id_in("f58\n"), "f58");
   EXPECT_EQ(find_job_scheduler("lsf")->id_in("Job <12> is submitted to queue <normal>.\n"), "12");
+  EXPECT_EQ(find_job_scheduler("lsf")->id_in("Job <no> is\nJob <12> is submitted\n"), "12");
   EXPECT_EQ(find_job_scheduler("lsf")->id_in("no\n"), "");
+  EXPECT_EQ(find_job_scheduler("pbs")->id_in("12.server\nmaintenance\n"), "12.server");
+  EXPECT_EQ(find_job_scheduler("flux")->id_in("f58\nmaintenance today\nfrom Monday\n"), "f58");
   EXPECT_EQ(find_job_scheduler("other"), nullptr);
   for (const char* bad : {"", "-x", "a b", "a;b", "$(id)", ".", "a/b"}) EXPECT_FALSE(is_job_id(bad)) << bad;
   EXPECT_TRUE(is_job_id("12[].server-1"));
+}
+
+TEST(JobSchedulers, TakeNothingThatStandsForAllJobs) {
+  for (const JobScheduler& scheduler : job_schedulers()) {
+    for (const char* bad :
+         {"0", "00", "0[1]", "all", "ALL", "-1", "--user=root", "7 8", "7;", ";7", "7;-x", "7;a b", "*"})
+      EXPECT_FALSE(scheduler.is_id(bad)) << scheduler.name << bad;
+    EXPECT_TRUE(scheduler.is_id("77")) << scheduler.name;
+  }
+  EXPECT_TRUE(find_job_scheduler("pbs")->is_id("0.server"));
+  EXPECT_FALSE(find_job_scheduler("lsf")->is_id("0.server"));
+  EXPECT_FALSE(find_job_scheduler("slurm")->is_id("name"));
+}
+
+TEST(JobSchedulers, AreAskedOnTheClusterThatHasTheJob) {
+  using Words = std::vector<std::string>;
+  const JobScheduler& slurm = *find_job_scheduler("slurm");
+  EXPECT_EQ(slurm.cancel("7"), (Words{"scancel", "7"}));
+  EXPECT_EQ(slurm.cancel("7;far"), (Words{"scancel", "--clusters=far", "7"}));
+  const Words asked = slurm.ask("7;far");
+  EXPECT_EQ(asked[1], "--clusters=far");
+  EXPECT_EQ(asked[5], "--jobs=7");
+  const Words submitted = slurm.submit("job.sh", "7;far", {});
+  EXPECT_EQ(submitted[1], "--clusters=far");
+  EXPECT_EQ(submitted[4], "--dependency=afterok:7");
 }
 
 TEST(JobSchedulers, SayHowEachTaskDoes) {

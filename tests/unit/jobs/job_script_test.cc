@@ -181,6 +181,52 @@ TEST(JobTemplates, AreRefusedWithTheirLine) {
   EXPECT_TRUE(complaint_about("echo user@host \"${settings[@]}\" $x@\n").starts_with("made "));
 }
 
+TEST(JobTemplates, HaveNoPlaceInsideOfWhatEarlierLinesOpen) {
+  const auto refused = [](const std::string& text) {
+    return complaint_about(text).find("outside of quotes and here-documents") != std::string::npos;
+  };
+  EXPECT_TRUE(refused("bash -c \"\n@arguments@\n\"\n"));
+  EXPECT_TRUE(refused("bash -c '\n@run@\n'\n"));
+  EXPECT_TRUE(refused("x=$'it\\'s\n@run@\n'\n"));
+  EXPECT_TRUE(refused("x=`\n@run@\n`\n"));
+  EXPECT_TRUE(refused("x=${y:-\n@run@\n}\n"));
+  EXPECT_TRUE(refused("cat <<EOF\n@run@\nEOF\n"));
+  EXPECT_TRUE(refused("cat <<-'END OF IT'\n\t @run@\n\tEND OF IT\n"));
+  EXPECT_TRUE(refused("x=\"$(echo \"\n@run@\n\")\"\n"));
+  EXPECT_TRUE(refused("@stage@ 'a\n'\n"));  // is left out, and would leave the quote's end
+  EXPECT_TRUE(refused("@stage@ <<EOF\nEOF\n"));
+  EXPECT_TRUE(refused("x='\n@steps@\n'\n"));
+  EXPECT_TRUE(refused("cat <<EOF\n@variables@\nEOF\n"));
+  EXPECT_NE(complaint_about("x='it\n").find("must be a word"), std::string::npos);
+  for (const char* good : {"cat <<EOF\nit's \"\nEOF\n", "# it's a comment with @run@\n", "x=${y#'}'} # isn't it\n",
+                           "((x = 1 << 3))\n", "x=\"$(echo \"it's\")\"\n", "x=$((2 << y)) z=$#\n", "cat <<<\"it's\"\n",
+                           "case $x in a) echo \"it's\" ;; esac\n", "x=$(\n  @run@\n)\n", "x=(\n  @run@\n)\n"})
+    EXPECT_TRUE(complaint_about(good).starts_with("made ")) << good << complaint_about(good);
+}
+
+TEST(JobScript, AsksForNoMoreThanMachinesHave) {
+  const JobScheduler& slurm = *find_job_scheduler("slurm");
+  const auto refused = [&](auto change) {
+    JobPlan plan = small_plan();
+    change(plan);
+    try {
+      static_cast<void>(job_script(plan, slurm, shipped(slurm)));
+    } catch (const Error& error) {
+      return error.failure().kind == FailureKind::usage;
+    }
+    return false;
+  };
+  EXPECT_FALSE(refused([](JobPlan& plan) { plan.resources.memory_bytes = 1ULL << 40U; }));
+  EXPECT_TRUE(refused([](JobPlan& plan) { plan.resources.memory_bytes = UINT64_MAX; }));
+  EXPECT_TRUE(refused([](JobPlan& plan) { plan.resources.nodes = UINT64_MAX; }));
+  EXPECT_TRUE(refused([](JobPlan& plan) { plan.resources.ranks = UINT64_MAX; }));
+  EXPECT_TRUE(refused([](JobPlan& plan) { plan.resources.cores = 1ULL << 40U; }));
+  EXPECT_TRUE(refused([](JobPlan& plan) { plan.resources.cores = 65536, plan.resources.ranks = 1048576; }));
+  EXPECT_TRUE(refused([](JobPlan& plan) { plan.resources.gpus = 1ULL << 40U; }));
+  EXPECT_TRUE(refused([](JobPlan& plan) { plan.resources.seconds = INT64_MAX; }));
+  EXPECT_TRUE(refused([](JobPlan& plan) { plan.at_once = UINT64_MAX; }));
+}
+
 TEST(JobTemplates, MustHaveAPlaceForWhatIsAskedFor) {
   const JobScheduler& flux = *find_job_scheduler("flux");
   JobPlan plan = small_plan();

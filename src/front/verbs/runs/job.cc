@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <chrono>
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -26,17 +27,15 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* script_file = "job.sh";
-
-void write_script(const fs::path& directory, const std::string& text) {
-  make_directories(directory);
-  write_text_atomically(directory / script_file, text, 0755);
-}
+constexpr auto looked_for_obstacles_max = std::chrono::seconds(15);  // one answer may last longer
 
 void refuse_used_directory(const fs::path& directory) {
+  if (!try_lstat(directory)) return;
+  refuse_job_of_others(directory);
   std::error_code none;
-  if (!try_lstat(directory) || fs::is_empty(directory, none)) return;
+  if (fs::is_directory(directory, none) && fs::is_empty(directory, none)) return;
   throw Error(FailureKind::usage, fmt::format("{} is there already", printable(directory.native(), 1000)),
-              fmt::format("name another directory, or leave {} out", option_text("run_dir")));
+              "name another directory, or none: then one is made");
 }
 
 class JobCall {
@@ -73,6 +72,10 @@ class JobCall {
 
   void make() {
     made_ = make_job(session_, request_, events_, stop_);
+    if (!request_.after.empty() && !made_.scheduler->is_id(request_.after)) {
+      throw Error(FailureKind::usage,
+                  fmt::format("'{}' is no id of a job of {}", printable(request_.after), made_.scheduler->name));
+    }
     record_.directory = made_.plan.directory;
     record_.scheduler = made_.scheduler->name;
     if (!made_.fetch_script.empty())
@@ -96,15 +99,25 @@ class JobCall {
       }
     }
     const JobQueue queue(*made_.scheduler, stop_);
-    for (const JobScriptText& script : record_.scripts) write_script(script.file.parent_path(), script.text);
+    make_job_directory(record_.directory);
+    for (const JobScriptText& script : record_.scripts) {
+      if (script.file.parent_path() != record_.directory) make_job_directory(script.file.parent_path());
+      write_text_atomically(script.file, script.text, 0755);
+    }
     made_.record.submitted = std::time(nullptr);
     write_submitted_job(record_.directory, made_.record);  // a job without an id: it was not submitted
     std::string after = request_.after;
-    if (!made_.fetch_script.empty()) {
-      made_.record.fetch_id = queue.submit({record_.directory / "fetch", script_file, after, {}});
-      after = made_.record.fetch_id;
+    try {
+      if (!made_.fetch_script.empty()) {
+        made_.record.fetch_id = queue.submit({record_.directory / "fetch", script_file, after, {}});
+        after = made_.record.fetch_id;
+        write_submitted_job(record_.directory, made_.record);
+      }
+      submit_tasks(queue, after);
+    } catch (const Error&) {
+      static_cast<void>(take_back());
+      throw;
     }
-    submit_tasks(queue, after);
     record_.ids = made_.record.ids;
     record_.fetch_id = made_.record.fetch_id;
     return !is_hopeless(queue);
@@ -112,35 +125,49 @@ class JobCall {
 
   void submit_tasks(const JobQueue& queue, const std::string& after) {
     const std::size_t tasks = queue.scheduler().arrays ? 1 : std::max<std::size_t>(made_.plan.tasks.size(), 1);
-    try {
-      for (std::size_t task = 0; task < tasks; ++task) {
-        const bool chained = made_.plan.at_once && task >= *made_.plan.at_once;
-        const std::string before = chained ? "afterany:" + made_.record.ids[task - *made_.plan.at_once] : after;
-        made_.record.ids.push_back(queue.submit(
-            {record_.directory, script_file, before, tasks > 1 ? std::optional<std::uint64_t>(task) : std::nullopt}));
+    for (std::size_t task = 0; task < tasks; ++task) {
+      if (stop_.stop_requested()) {
+        throw Error(FailureKind::interrupted,
+                    fmt::format("stopped when {} of {} jobs were in the queue", made_.record.ids.size(), tasks),
+                    "they were cancelled, but for those that a warning names");
       }
-    } catch (const Error&) {
-      for (const std::string& id : made_.record.ids) queue.cancel(id);
-      if (!made_.record.fetch_id.empty()) queue.cancel(made_.record.fetch_id);
-      throw;
+      const bool chained = made_.plan.at_once && task >= *made_.plan.at_once;
+      const std::string before = chained ? "afterany:" + made_.record.ids[task - *made_.plan.at_once] : after;
+      made_.record.ids.push_back(queue.submit(
+          {record_.directory, script_file, before, tasks > 1 ? std::optional<std::uint64_t>(task) : std::nullopt}));
+      write_submitted_job(record_.directory, made_.record);  // its id is known from here on
     }
-    write_submitted_job(record_.directory, made_.record);
-    for (const std::string& id : made_.record.ids)
-      events_.on(event::Message{fmt::format("job {} is in the queue; {} tells of it", id, record_.directory.string())});
+    for (const std::string& id : made_.record.ids) {
+      events_.on(event::Message{
+          fmt::format("job {} is in the queue; {} tells of it", id, printable(record_.directory.native(), 1000))});
+    }
+  }
+
+  [[nodiscard]] std::vector<std::string> all_ids() const {
+    std::vector<std::string> ids = made_.record.ids;
+    if (!made_.record.fetch_id.empty()) ids.insert(ids.begin(), made_.record.fetch_id);
+    return ids;
+  }
+
+  // What was submitted before a submission failed, or before a stop request, which does not hold for this.
+  // False: some may go on.
+  bool take_back() {
+    const auto failures = cancel_all(*made_.scheduler, all_ids());
+    for (const std::string& failure : failures) events_.on(event::Warning{failure});
+    return failures.empty();
   }
 
   bool is_hopeless(const JobQueue& queue) {
-    std::vector<std::string> ids = record_.ids;
-    if (!record_.fetch_id.empty()) ids.insert(ids.begin(), record_.fetch_id);
-    for (const std::string& id : ids) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (const std::string& id : all_ids()) {
+      if (std::chrono::steady_clock::now() - begin > looked_for_obstacles_max) break;  // it does not answer, or slowly
       std::string reason;
       const auto obstacle = queue.obstacle(id, reason);
       // A fetch that fails this soon has a code of its own: who waits, or asks, gets it.
       if (!obstacle || (obstacle->kind == FailureKind::command && !record_.fetch_id.empty() && id != record_.fetch_id))
         continue;
-      for (const std::string& each : ids) queue.cancel(each);
-      record_.never =
-          fmt::format("job {} can never start: {} ({}); it was taken from the queue", id, obstacle->what, reason);
+      record_.never = fmt::format("job {} can never start: {} ({}); it {} taken from the queue", id, obstacle->what,
+                                  reason, take_back() ? "was" : "could not be");
       record_.exit = exit_code(obstacle->kind);
       events_.on(event::Warning{record_.never});
       return true;
@@ -150,10 +177,15 @@ class JobCall {
 
   void find_submitted() {
     const fs::path named = request_.run.model;
+    std::vector<fs::path> unread;
     auto job = try_read_submitted_job(named);
     record_.directory = absolute_path(named);
     if (!job) {
-      const auto newest = newest_job_in(absolute_path("."), request_.run.model);
+      const auto newest = newest_job_in(absolute_path("."), request_.run.model, unread);
+      for (const fs::path& damaged : unread) {
+        events_.on(event::Warning{
+            fmt::format("{} is passed over: its job.json cannot be read", printable(damaged.native(), 1000))});
+      }
       if (!newest) {
         throw Error(FailureKind::not_found,
                     fmt::format("no job of {} was submitted here", printable(request_.run.model)),
@@ -163,29 +195,42 @@ class JobCall {
       job = try_read_submitted_job(*newest);
     }
     made_.record = std::move(*job);
-    if (made_.record.ids.empty())
-      throw Error(FailureKind::not_found, fmt::format("the job of {} was never submitted", record_.directory.string()));
+    const bool only_fetches =
+        request_.cancel && !made_.record.fetch_id.empty();  // it was ended before it submitted more
+    if (made_.record.ids.empty() && !only_fetches)
+      throw Error(FailureKind::not_found,
+                  fmt::format("the job of {} was never submitted", printable(record_.directory.native(), 1000)));
     made_.scheduler = find_job_scheduler(made_.record.scheduler);
     if (made_.scheduler == nullptr)
-      throw Error(FailureKind::invalid, fmt::format("{} names no scheduler that is known", record_.directory.string()));
+      throw Error(FailureKind::invalid,
+                  fmt::format("{} names no scheduler that is known", printable(record_.directory.native(), 1000)));
     record_.scheduler = made_.scheduler->name;
     record_.ids = made_.record.ids;
     record_.fetch_id = made_.record.fetch_id;
-    for (const std::string& id : record_.ids) {
-      if (!is_job_id(id)) throw Error(FailureKind::invalid, fmt::format("'{}' is no job's id", printable(id)));
+    for (const std::string& id : all_ids()) {
+      if (made_.scheduler->is_id(id)) continue;
+      throw Error(FailureKind::invalid, fmt::format("'{}' is no id of a job of {}", printable(id), record_.scheduler),
+                  "the job.json is damaged: ask the scheduler itself");
     }
   }
 
   void follow() {
     const JobQueue queue(*made_.scheduler, stop_);
-    if (request_.cancel) {
-      if (!record_.fetch_id.empty()) queue.cancel(record_.fetch_id);
-      for (const std::string& id : record_.ids) queue.cancel(id);
-    }
+    if (request_.cancel) cancel();
+    if (record_.ids.empty()) return;
     JobWatch watch(record_.directory, made_.record, queue);
     record_.tasks = request_.wait ? watch.wait(events_, stop_) : watch.look();
     record_.code = JobWatch::code_of(record_.tasks);
     if (request_.wait) record_.exit = record_.code.value_or(exit_code(FailureKind::command));
+  }
+
+  void cancel() {
+    const auto failures = cancel_all(*made_.scheduler, all_ids());
+    if (failures.empty()) return;
+    for (const std::string& failure : failures) events_.on(event::Warning{failure});
+    throw Error(FailureKind::command,
+                fmt::format("{} of {} jobs could not be cancelled", failures.size(), all_ids().size()),
+                "cancel again, or with the scheduler's own program");
   }
 
   Session& session_;

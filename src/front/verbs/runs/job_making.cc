@@ -18,6 +18,7 @@
 #include "base/working_directory.h"
 #include "harness/consent.h"
 #include "harness/resolved_run.h"
+#include "jobs/job_bounds.h"
 #include "jobs/job_script.h"
 #include "jobs/job_templates.h"
 #include "jobs/script_word.h"
@@ -195,13 +196,13 @@ class JobMaker {
   }
 
   void choose_resources(const ResolvedRun& run) {
-    constexpr std::uint64_t nodes_max = 1U << 20U, cores_max = 1U << 16U, gpus_max = 1U << 10U,
-                            memory_max = 1ULL << 50U;
+    if (const std::string asked = job_wishes(run.model.metadata); !asked.empty())
+      events_.on(event::Message{fmt::format("the recipe of {} asks for {}", run.model.name, asked)});
     JobResources& of = made_.plan.resources;
     const auto first = [](std::optional<std::uint64_t> a, std::optional<std::uint64_t> b) { return a ? a : b; };
-    of.nodes = first(request_.run.nodes, recipe_count(run, "job_nodes", nodes_max)).value_or(1);
-    of.ranks = first(request_.run.ranks, recipe_count(run, "job_ranks", nodes_max)).value_or(of.nodes);
-    if (of.nodes == 0 || of.ranks < of.nodes)
+    of.nodes = first(request_.run.nodes, recipe_count(run, "job_nodes", job_nodes_max)).value_or(1);
+    of.ranks = first(request_.run.ranks, recipe_count(run, "job_ranks", job_ranks_max)).value_or(of.nodes);
+    if (of.ranks < of.nodes)
       throw Error(FailureKind::usage, fmt::format("{} ranks are not enough for {} nodes", of.ranks, of.nodes),
                   "give each node one at least");
     if ((of.ranks > 1 || of.nodes > 1) && !takes_ranks(run.steps)) {
@@ -209,9 +210,9 @@ class JobMaker {
                   fmt::format("{} would start one process: no step of its recipe is parallel", run.model.name),
                   fmt::format("leave {} and {} out", option_text("ranks"), option_text("nodes")));
     }
-    of.cores = first(first(request_.cores, recipe_count(run, "job_cores", cores_max)), site_.cores);
-    of.gpus = first(first(request_.gpus, recipe_count(run, "job_gpus", gpus_max)), site_.gpus);
-    of.memory_bytes = first(request_.memory_bytes, recipe_count(run, "job_memory", memory_max));
+    of.cores = first(first(request_.cores, recipe_count(run, "job_cores", job_cores_max)), site_.cores);
+    of.gpus = first(first(request_.gpus, recipe_count(run, "job_gpus", job_gpus_max)), site_.gpus);
+    of.memory_bytes = first(request_.memory_bytes, recipe_count(run, "job_memory", job_memory_max));
     if (!of.memory_bytes && !site_.memory.empty()) {
       of.memory_bytes = parse_size(site_.memory);
       if (!of.memory_bytes)

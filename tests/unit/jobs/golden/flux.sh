@@ -17,6 +17,7 @@
 #flux: --env=SHELL
 #flux: --env=PATH
 #flux: --env=LANG
+#flux: --env=LC_ALL
 job=$FLUX_JOB_ID task=${SABATH_TASK:-0}
 
 # From here on the script is the same for all schedulers. `task` is the number of this task of an array, else 0.

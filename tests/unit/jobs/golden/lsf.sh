@@ -12,7 +12,7 @@
 #BSUB -P p42
 #BSUB -o scheduler.%J.txt
 #BSUB -r
-#BSUB -env "HOME, USER, LOGNAME, SHELL, PATH, LANG"
+#BSUB -env "HOME, USER, LOGNAME, SHELL, PATH, LANG, LC_ALL"
 job=$LSB_JOBID task=$((${LSB_JOBINDEX:-0} > 0 ? LSB_JOBINDEX - 1 : 0))
 
 # From here on the script is the same for all schedulers. `task` is the number of this task of an array, else 0.
