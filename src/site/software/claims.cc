@@ -18,7 +18,8 @@ constexpr std::size_t closure_max = 4096;
 // "a", "a/b" and "a/b/1" of "a/b/1".
 std::vector<std::string> beginnings_of(const std::string& module) {
   std::vector<std::string> all;
-  for (auto slash = module.find('/'); slash != std::string::npos && all.size() < 16; slash = module.find('/', slash + 1))
+  for (auto slash = module.find('/'); slash != std::string::npos && all.size() < 16;
+       slash = module.find('/', slash + 1))
     all.push_back(module.substr(0, slash));
   all.push_back(module);
   return all;
@@ -76,7 +77,8 @@ const std::vector<std::size_t>& ClaimBook::rows_meeting(const std::string& need)
     if (seen.emplace(one.module, one.chain).second) at->second.push_back(first->second);
   }
   std::ranges::stable_sort(at->second, [&](std::size_t a, std::size_t b) {
-    const int order = compare_versions(parts_of_module(table_[a].module).second, parts_of_module(table_[b].module).second);
+    const int order =
+        compare_versions(parts_of_module(table_[a].module).second, parts_of_module(table_[b].module).second);
     return order != 0 ? order > 0 : table_[a].chain.size() < table_[b].chain.size();
   });
   return at->second;
@@ -138,7 +140,8 @@ void ClaimBook::add_needs(SoftwareClaims& claims, std::size_t row, std::vector<s
     } else if (!rows.empty()) {
       claims.open.push_back(need);
     } else if (!is_hidden_module(need)) {
-      claims.never = fmt::format("{} needs {}, which is nowhere", printable(table_[row].module, 300), printable(need, 300));
+      claims.never =
+          fmt::format("{} needs {}, which is nowhere", printable(table_[row].module, 300), printable(need, 300));
     }
   }
 }
@@ -197,7 +200,8 @@ std::optional<SoftwareClash> ClaimState::clash_with(const SoftwareClaims& claims
   }
   for (const SoftwareConflict& conflict : claims.conflicts) {
     if (place(conflict.own).loaded != 0) continue;  // it is there, and this with it
-    if (const Place& now = place(conflict.key); now.loaded != 0) return SoftwareClash{now.loaded_shown, now.loaded_level};
+    if (const Place& now = place(conflict.key); now.loaded != 0)
+      return SoftwareClash{now.loaded_shown, now.loaded_level};
   }
   return std::nullopt;
 }

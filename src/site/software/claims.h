@@ -46,7 +46,9 @@ class ClaimState {
   [[nodiscard]] std::optional<SoftwareClash> clash_with(const SoftwareClaims& claims);  // nullopt: they go together
   void take(const SoftwareClaims& claims, unsigned level);
   void give_back();  // what was taken last
-  [[nodiscard]] bool has(unsigned slot, unsigned value) const { return slot < now_.size() && now_[slot].value == value; }
+  [[nodiscard]] bool has(unsigned slot, unsigned value) const {
+    return slot < now_.size() && now_[slot].value == value;
+  }
   [[nodiscard]] std::size_t work() const noexcept { return work_; }
 
  private:
@@ -87,7 +89,7 @@ class ClaimBook {
   std::span<const Software> table_;
   std::map<std::string, unsigned, std::less<>> numbers_;
   std::vector<std::string> texts_;
-  std::vector<std::vector<unsigned>> keys_;                 // by the number of a module
+  std::vector<std::vector<unsigned>> keys_;                    // by the number of a module
   std::multimap<std::string, std::size_t, std::less<>> rows_;  // by module and by each beginning of it
   std::map<std::string, std::vector<std::size_t>> meeting_;
   std::vector<std::optional<SoftwareClaims>> claims_;

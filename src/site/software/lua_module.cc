@@ -263,8 +263,8 @@ class LuaModule {
   }
 
   static bool is_told(std::string_view name) {
-    for (const char* one : {"prepend_path", "append_path", "remove_path", "load", "depends_on", "depends_on_any", "prereq",
-                            "always_load", "conflict", "family", "whatis", "extensions", "add_property"})
+    for (const char* one : {"prepend_path", "append_path", "remove_path", "load", "depends_on", "depends_on_any",
+                            "prereq", "always_load", "conflict", "family", "whatis", "extensions", "add_property"})
       if (name == one) return true;
     return false;
   }

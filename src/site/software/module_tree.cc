@@ -172,7 +172,8 @@ class TreeReader {
     if (!said.unsure.empty()) doubt(file, said.unsure);
     if (said.unread != 0) doubt(file, "only a run would tell what it adds to MODULEPATH");
     for (const std::string& other : said.files) {
-      const auto why = other.starts_with('/') ? owners_.why_not(other) : std::optional<std::string>("its path is not known");
+      const auto why =
+          other.starts_with('/') ? owners_.why_not(other) : std::optional<std::string>("its path is not known");
       if (why) doubt(file, fmt::format("it names {}: {}", printable(other, 1000), *why));
     }
   }

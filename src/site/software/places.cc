@@ -45,8 +45,7 @@ bool may_go_along(std::string_view value, const TrustedOwners& owners) {
 
 }  // namespace
 
-std::map<std::string, std::string> variables_for_programs(const Environment& environment,
-                                                          const TrustedOwners& owners) {
+std::map<std::string, std::string> variables_for_programs(const Environment& environment, const TrustedOwners& owners) {
   std::map<std::string, std::string> along;
   for (const auto& [name, value] : environment.variables) {
     if (begins_with_any(name, of_code) || name == "ENV") continue;

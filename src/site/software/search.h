@@ -1,6 +1,6 @@
-// One row for each need, and one for each thing that a chosen row needs in turn, so that all go together. Depth first, the
-// first candidate of the first need before all others; a need that cannot be met leads back to the one that is in its
-// way, so that needs that have nothing to do with each other are not tried in all combinations. Pure; one thread.
+// One row for each need, and one for each thing that a chosen row needs in turn, so that all go together. Depth first,
+// the first candidate of the first need before all others; a need that cannot be met leads back to the one that is in
+// its way, so that needs that have nothing to do with each other are not tried in all combinations. Pure; one thread.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,9 @@ class SoftwareSearch {
   [[nodiscard]] bool is_at_bound() const;
   [[nodiscard]] std::vector<SoftwarePick> picks() const;  // one for each need, as far as they are taken
   [[nodiscard]] std::vector<std::size_t> rows();          // all that is loaded, each after what it needs
-  [[nodiscard]] std::optional<SoftwareClash> clash_of(std::size_t row) { return state_.clash_with(book_->claims_of(row)); }
+  [[nodiscard]] std::optional<SoftwareClash> clash_of(std::size_t row) {
+    return state_.clash_with(book_->claims_of(row));
+  }
 
  private:
   struct Level {

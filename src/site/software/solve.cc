@@ -57,7 +57,8 @@ class Solver {
 
   [[nodiscard]] SoftwareSolution solve() {
     SoftwareSolution solution;
-    SoftwareSearch search(book_, candidates_, [&](std::size_t taken, std::size_t of) { note_clash(search, taken, of); });
+    SoftwareSearch search(book_, candidates_,
+                          [&](std::size_t taken, std::size_t of) { note_clash(search, taken, of); });
     if (search.first()) {
       solution.picks = search.picks();
       solution.modules = modules(search.rows());

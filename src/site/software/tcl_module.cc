@@ -34,8 +34,8 @@ class TclModule {
 
   // Commands in blocks of one line, in brackets and behind a ';' are not read: it is counted what they could be.
   void find_what_is_unsure() {
-    for (const char* one : {"source", "exec", "eval", "open", "uplevel", "interp", "rename", "package", "subst",
-                            "namespace", "apply"})
+    for (const char* one :
+         {"source", "exec", "eval", "open", "uplevel", "interp", "rename", "package", "subst", "namespace", "apply"})
       if (count_words(plain_, one) != 0) found_.unsure = "it has " + std::string(one);
     if (count_words(plain_, "MODULEPATH") > understood_ || count_words(plain_, "use") > used_)
       found_.unsure = "it changes MODULEPATH in a form that is not understood";

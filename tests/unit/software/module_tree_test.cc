@@ -85,25 +85,30 @@ TEST_F(ModuleTrees, ItEndsAtItsBounds) {
 // A module system is not asked where a run of a modulefile could lead to what no text says.
 TEST_F(ModuleTrees, WhatARunCouldAdd) {
   for (const char* text :
-       {"prepend_path{\"MODULEPATH\", os.getenv(\"X\")}", "prepend_path(\"MODULEPATH\", pathJoin(os.getenv(\"X\") or \"/a\", \"b\"))",
-        "for _, d in ipairs{\"/a\"} do prepend_path(\"MODULEPATH\", d) end", "local p = prepend_path\np(\"MODULEPATH\", \"/a\")",
-        "prepend_path(\"MODULEPATH\", [[/a]])", "prepend_path([[MODULEPATH]], \"/a\")", "setenv(\"MODULEPATH\", \"/a\")",
-        "local d = \"/a\"\nif x then d = \"/b\" end\nprepend_path(\"MODULEPATH\", d)", "dofile(\"/a\")", "local f = io.popen(\"x\")",
-        "local d = \"/a\":gsub(\"a\", \"b\")\nprepend_path(\"MODULEPATH\", d)", "prepend_path(\"MODULEPATH\", \"/a\\47b\")",
-        "local a, d = \"/a\", \"/b\"\nprepend_path(\"MODULEPATH\", d)", "prepend_path(\"MODULEPATH\", \"~/x\")"}) {
+       {"prepend_path{\"MODULEPATH\", os.getenv(\"X\")}",
+        "prepend_path(\"MODULEPATH\", pathJoin(os.getenv(\"X\") or \"/a\", \"b\"))",
+        "for _, d in ipairs{\"/a\"} do prepend_path(\"MODULEPATH\", d) end",
+        "local p = prepend_path\np(\"MODULEPATH\", \"/a\")", "prepend_path(\"MODULEPATH\", [[/a]])",
+        "prepend_path([[MODULEPATH]], \"/a\")", "setenv(\"MODULEPATH\", \"/a\")",
+        "local d = \"/a\"\nif x then d = \"/b\" end\nprepend_path(\"MODULEPATH\", d)", "dofile(\"/a\")",
+        "local f = io.popen(\"x\")", "local d = \"/a\":gsub(\"a\", \"b\")\nprepend_path(\"MODULEPATH\", d)",
+        "prepend_path(\"MODULEPATH\", \"/a\\47b\")", "local a, d = \"/a\", \"/b\"\nprepend_path(\"MODULEPATH\", d)",
+        "prepend_path(\"MODULEPATH\", \"~/x\")"}) {
     put("lua/tool/1.lua", text);
     EXPECT_NE(read({"lua"}).unsure, "") << text;
   }
-  for (const char* text :
-       {"foreach d {/a /b} {module use $d}", "foreach d {/a /b} {\nmodule use $d\n}", "source /a/b", "if {1} { module use /a }",
-        "set d /a; module use $d", "module use [exec pwd]", "$x use /a", "set d /a\nif {1} {set d /b}\nmodule use $d",
-        "prepend-path MODULEPATH $env(X)", "setenv MODULEPATH /a", "module use /a\\x62"}) {
+  for (const char* text : {"foreach d {/a /b} {module use $d}", "foreach d {/a /b} {\nmodule use $d\n}", "source /a/b",
+                           "if {1} { module use /a }", "set d /a; module use $d", "module use [exec pwd]", "$x use /a",
+                           "set d /a\nif {1} {set d /b}\nmodule use $d", "prepend-path MODULEPATH $env(X)",
+                           "setenv MODULEPATH /a", "module use /a\\x62"}) {
     put("tcl/tool/1", std::string("#%Module\n") + text + "\n");
     EXPECT_NE(read({"tcl"}).unsure, "") << text;
   }
-  put("good/tool/1.lua", "help([[it changes MODULEPATH]])\nlocal d = \"/usr\"\nprepend_path{\"MODULEPATH\", d .. \"/lib:/usr/bin\"}\n"
-                         "prepend_path(\"PATH\", os.getenv(\"X\"))\nfor i = 1, 2 do whatis(\"x\") end\n");
-  put("good/tool/2", "#%Module\nproc ModulesHelp { } {\nputs stderr {use it}\n}\nset d /usr\nmodule use $d/lib\nset-alias a b\n");
+  put("good/tool/1.lua",
+      "help([[it changes MODULEPATH]])\nlocal d = \"/usr\"\nprepend_path{\"MODULEPATH\", d .. \"/lib:/usr/bin\"}\n"
+      "prepend_path(\"PATH\", os.getenv(\"X\"))\nfor i = 1, 2 do whatis(\"x\") end\n");
+  put("good/tool/2",
+      "#%Module\nproc ModulesHelp { } {\nputs stderr {use it}\n}\nset d /usr\nmodule use $d/lib\nset-alias a b\n");
   const ModuleTree good = read({"good"});
   EXPECT_EQ(good.unsure, "");
   EXPECT_EQ(good.directories, (Texts{(top / "good").string(), "/usr/lib", "/usr/bin"}));
