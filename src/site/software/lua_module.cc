@@ -196,7 +196,7 @@ class LuaModule {
     } else if (name == "function") {
       skip_blanks();
       if (!rest_.empty() && begins_lua_name(rest_.front())) {
-        if (is_told(take_name())) found_.unsure = "it has a function of its own in place of Lmod's";
+        if (is_told(take_name())) found_.unsure = "it has a function of its own instead of Lmod's";
       }
       if (take('(')) forget_names();
     } else {
@@ -249,7 +249,7 @@ class LuaModule {
     }
     if (rest_.starts_with('=') && !rest_.starts_with("==")) {
       rest_.remove_prefix(1);
-      if (is_told(name)) found_.unsure = "it has a function of its own in place of Lmod's";
+      if (is_told(name)) found_.unsure = "it has a function of its own instead of Lmod's";
       return assign(name, take_value_of_name());
     }
     const bool is_call = !rest_.empty() && std::string_view("({\"'").find(rest_.front()) != std::string_view::npos;

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "software/solve.h"
 
 namespace sabath {
