@@ -136,9 +136,18 @@ std::vector<std::size_t> SoftwareSearch::wanted_before(std::size_t row) {
   return all;
 }
 
-// Depth first, without recursion: chains of needs are as long as the table.
+bool SoftwareSearch::has_parents(std::size_t row, const std::vector<std::size_t>& loaded) {
+  for (std::size_t i = 0; i < book_->table()[row].chain.size(); ++i) {
+    const auto parent = book_->parent_of(row, i);
+    if (parent && std::ranges::find(loaded, *parent) == loaded.end()) return false;
+  }
+  return true;
+}
+
+// Depth first, without recursion: chains of needs are as long as the table. What a parent needs of those that are below
+// itself comes behind it.
 std::vector<std::size_t> SoftwareSearch::rows() {
-  std::vector<std::size_t> all;
+  std::vector<std::size_t> all, late;
   std::set<std::size_t> seen;
   std::vector<std::pair<std::size_t, std::vector<std::size_t>>> open;
   const auto enter = [&](std::size_t row) {
@@ -151,13 +160,22 @@ std::vector<std::size_t> SoftwareSearch::rows() {
     while (!open.empty()) {
       auto& [row, before] = open.back();
       if (before.empty()) {
-        all.push_back(row);
+        (has_parents(row, all) ? all : late).push_back(row);
         open.pop_back();
         continue;
       }
       const std::size_t next = before.back();
       before.pop_back();
       enter(next);
+    }
+    for (std::size_t i = 0; i < late.size();) {
+      if (!has_parents(late[i], all)) {
+        ++i;
+        continue;
+      }
+      all.push_back(late[i]);
+      late.erase(late.begin() + static_cast<std::ptrdiff_t>(i));
+      i = 0;
     }
   }
   return all;

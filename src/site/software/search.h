@@ -48,6 +48,7 @@ class SoftwareSearch {
   [[nodiscard]] bool later_needs_fit(Level& level, unsigned depth);
   void open_again(Level& level);
   [[nodiscard]] bool is_met(const std::string& need);
+  [[nodiscard]] bool has_parents(std::size_t row, const std::vector<std::size_t>& loaded);
   [[nodiscard]] std::vector<std::size_t> wanted_before(std::size_t row);
 
   ClaimBook* book_;

@@ -58,12 +58,15 @@ TEST(WhatIsClaimed, NeedsToAnyDepth) {
   EXPECT_EQ(modules_of({"x/1 needs ma", "y/1 needs mb", "ma/1 of mpi", "mb/1 of mpi"}, {"x", "y"}), "");
   EXPECT_EQ(modules_of({"x/1 needs m", "m/1", "m/2", "y/1 excludes m/2"}, {"x", "y"}), "m/1 x/1 y/1");
   EXPECT_EQ(modules_of({"x/1 needs m", "m/1", "m/2"}, {"x"}), "m/2 x/1");
+  EXPECT_EQ(modules_of({"a/1 needs e/1", "e/1 after a/1"}, {"a"}), "a/1 e/1");  // `load e/1` first would find nothing
   Texts chain;
   for (int i = 0; i < 300; ++i) chain.push_back(fmt::format("n{}/1 needs n{}/1", i, i + 1));
   chain.emplace_back("n300/1");
   EXPECT_EQ(solved_of(chain, {"n0"}).modules.size(), 301U);
   for (int i = 300; i < 5000; ++i) chain.push_back(fmt::format("n{}/2 needs n{}/2", i, i + 1));
+  chain.emplace_back("n5000/2");  // one chain that is longer than the bound
   EXPECT_TRUE(solved_of(chain, {"n300==2"}).modules.empty());
+  EXPECT_EQ(solved_of(chain, {"n4000"}).modules.size(), 1001U);
 }
 
 TEST(WhatIsClaimed, WhatIsNowhereIsNoSolution) {
