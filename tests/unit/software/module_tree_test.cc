@@ -104,14 +104,19 @@ TEST_F(ModuleTrees, WhatARunCouldAdd) {
     put("tcl/tool/1", std::string("#%Module\n") + text + "\n");
     EXPECT_NE(read({"tcl"}).unsure, "") << text;
   }
-  put("good/tool/1.lua",
-      "help([[it changes MODULEPATH]])\nlocal d = \"/usr\"\nprepend_path{\"MODULEPATH\", d .. \"/lib:/usr/bin\"}\n"
-      "prepend_path(\"PATH\", os.getenv(\"X\"))\nfor i = 1, 2 do whatis(\"x\") end\n");
-  put("good/tool/2",
-      "#%Module\nproc ModulesHelp { } {\nputs stderr {use it}\n}\nset d /usr\nmodule use $d/lib\nset-alias a b\n");
+  const std::string here = top.string();
+  fs::create_directories(top / "lib");
+  fs::create_directories(top / "bin");
+  put("good/tool/1.lua", fmt::format("help([[it changes MODULEPATH]])\nlocal d = \"{0}\"\n"
+                                     "prepend_path{{\"MODULEPATH\", d .. \"/lib:{0}/bin\"}}\n"
+                                     "prepend_path(\"PATH\", os.getenv(\"X\"))\nfor i = 1, 2 do whatis(\"x\") end\n",
+                                     here));
+  put("good/tool/2", fmt::format("#%Module\nproc ModulesHelp {{ }} {{\nputs stderr {{use it}}\n}}\n"
+                                 "set place {}\nmodule use $place/lib\nset-alias a b\n",
+                                 here));
   const ModuleTree good = read({"good"});
   EXPECT_EQ(good.unsure, "");
-  EXPECT_EQ(good.directories, (Texts{(top / "good").string(), "/usr/lib", "/usr/bin"}));
+  EXPECT_EQ(good.directories, (Texts{here + "/good", here + "/lib", here + "/bin"}));
 }
 
 TEST_F(ModuleTrees, WhatARunCouldReach) {
