@@ -253,6 +253,37 @@ class OfOthers(Site):
         self.assertFalse(mark.exists())
         self.assertIn(f"neither started nor loaded: {program}: others may write it (mode 777)", result.err)
 
+    def test_a_script_whose_interpreter_is_looked_up(self):
+        mark = self.home / "started"
+        theirs = self.home / "theirs"
+        theirs.mkdir()
+        (theirs / "python3").write_text(f"#!/bin/sh\ntouch {mark}\n")
+        (theirs / "python3").chmod(0o777)
+        theirs.chmod(0o777)
+        program = self.program("hipconfig", "")
+        program.write_text('#!/usr/bin/env python3\nimport os\nprint("5", os.environ.get("BAD"), os.environ.get("PYTHONPATH"), os.environ["GOOD"])\n')
+        profile = self.detect(*PATIENT, PATH=f"{theirs}:{self.home / 'bin'}:/usr/bin:/bin", PYTHONPATH=str(theirs), BAD=str(theirs), GOOD="x")
+        self.assertFalse(mark.exists(), "another user's interpreter ran our script")
+        self.assertIn("5 None None x", self.fact(profile, "rocm")["value"])
+
+    def test_places_of_others_that_lmod_would_run(self):
+        mark = self.home / "started"
+        core = module_tree.make_lua(self.home / "sw")
+        spider = self.program("spider", f"touch {mark}\n")
+        theirs = self.home / "theirs"
+        theirs.mkdir()
+        theirs.chmod(0o777)
+        variables = {"LMOD_DIR": str(spider.parent), "MODULEPATH": str(core)}
+        for name in ("LMOD_PACKAGE_PATH", "LMOD_MODULERCFILE", "LMOD_RC", "LMOD_SPIDER_CACHE_DIRS"):
+            profile = self.detect(*PATIENT, **variables, **{name: f"{core}:{theirs}"})
+            self.assertFalse(mark.exists(), name)
+            self.assertIn(f"not asked: {name} names {theirs}: ", self.fact(profile, "modules")["known"])
+        (core / "gcc/14.lua").write_text('prepend_path("MODULEPATH", os.getenv("X"))\n')
+        self.assertIn("not asked: ", self.fact(self.detect(*PATIENT, **variables), "modules")["known"])
+        tcl = {"MODULES_CMD": str(spider), "MODULEPATH": str(core)}
+        self.assertIn("`module avail`: not asked: ", self.fact(self.detect(*PATIENT, **tcl), "modules")["known"])
+        self.assertFalse(mark.exists())
+
     def test_modules_of_another_user(self):
         if os.geteuid() != 0:
             self.skipTest("only root gives files to another user")

@@ -40,7 +40,7 @@ std::vector<std::string> modules_of(const RunCall& call, const ResolvedRun& run)
   for (const std::string& need : open) asked.push_back(parse_software_need(need));
   const SoftwareSolution solution = solve_needs(table, asked);
   if (solution.picks.empty()) {
-    throw Error(FailureKind::not_found,
+    throw Error(solution.is_whole ? FailureKind::not_found : FailureKind::usage,
                 fmt::format("no modules of {} meet the needs of {}: {}", run.site.name, run.model.name,
                             fmt::join(solution.against, "; ")),
                 solution.nearest.empty()

@@ -1,13 +1,35 @@
 #include "software/claims.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <deque>
+#include <set>
+#include <tuple>
+
+#include "sabath/path.h"
+#include "software/version.h"
 
 namespace sabath {
 namespace {
 
-constexpr const char* family_mark = "the family ";
-constexpr const char* interpreter_mark = "the interpreter";
-constexpr std::size_t closure_max = 64;
+constexpr std::size_t closure_max = 4096;
+
+// "a", "a/b" and "a/b/1" of "a/b/1".
+std::vector<std::string> beginnings_of(const std::string& module) {
+  std::vector<std::string> all;
+  for (auto slash = module.find('/'); slash != std::string::npos && all.size() < 16;
+       slash = module.find('/', slash + 1))
+    all.push_back(module.substr(0, slash));
+  all.push_back(module);
+  return all;
+}
+
+// "gcc@12:" of environment-modules, and the version "default", are any of the name.
+std::string name_of_need(const std::string& need) {
+  const std::string name = need.substr(0, need.find('@'));
+  return name.ends_with("/default") ? name.substr(0, name.size() - 8) : name;
+}
 
 }  // namespace
 
@@ -17,125 +39,206 @@ std::pair<std::string, std::string> parts_of_module(const std::string& module) {
   return {module.substr(0, slash), module.substr(slash + 1)};
 }
 
-ClaimBook::ClaimBook(std::span<const Software> table) : table_(table), texts_{""}, claims_(table.size()) {
+bool is_hidden_module(std::string_view module) { return module.starts_with('.') || module.find("/.") != module.npos; }
+
+ClaimBook::ClaimBook(std::span<const Software> table) : table_(table), texts_{""}, keys_(1), claims_(table.size()) {
   for (std::size_t row = 0; row < table.size(); ++row) {
-    if (!table[row].module.empty()) rows_.emplace(table[row].module, row);
+    if (table[row].module.empty()) continue;
+    for (const std::string& beginning : beginnings_of(table[row].module)) rows_.emplace(beginning, row);
   }
 }
 
 unsigned ClaimBook::number(const std::string& text) {
   const auto [at, made] = numbers_.try_emplace(text, static_cast<unsigned>(texts_.size()));
-  if (made) texts_.push_back(text);
+  if (made) {
+    texts_.push_back(text);
+    keys_.emplace_back();
+  }
   return at->second;
 }
 
-void ClaimBook::claim(SoftwareClaims& claims, const std::string& name, const std::string& value) {
-  const std::pair one{number(name), number(value)};
-  if (std::ranges::find(claims.of, one) == claims.of.end()) claims.of.push_back(one);
+unsigned ClaimBook::module_number(const std::string& module) {
+  const unsigned one = number(module);
+  if (!keys_[one].empty()) return one;
+  std::vector<unsigned> keys;
+  for (const std::string& beginning : beginnings_of(module)) keys.push_back(number(beginning));
+  keys_[one] = std::move(keys);
+  return one;
 }
 
-void ClaimBook::claim_module(SoftwareClaims& claims, const std::string& module) {
-  const auto [name, version] = parts_of_module(module);
-  claim(claims, name, module);
-  const auto first = rows_.find(module);
-  if (first == rows_.end()) return;
-  if (const std::string& family = table_[first->second].family; !family.empty())
-    claim(claims, family_mark + family, module);
+const std::vector<std::size_t>& ClaimBook::rows_meeting(const std::string& need) {
+  const auto [at, made] = meeting_.try_emplace(need);
+  if (!made) return at->second;
+  auto [first, last] = rows_.equal_range(need);
+  if (first == last) std::tie(first, last) = rows_.equal_range(name_of_need(need));
+  std::set<std::pair<std::string, std::vector<std::string>>> seen;
+  for (; first != last; ++first) {
+    const Software& one = table_[first->second];
+    if (seen.emplace(one.module, one.chain).second) at->second.push_back(first->second);
+  }
+  std::ranges::stable_sort(at->second, [&](std::size_t a, std::size_t b) {
+    const int order =
+        compare_versions(parts_of_module(table_[a].module).second, parts_of_module(table_[b].module).second);
+    return order != 0 ? order > 0 : table_[a].chain.size() < table_[b].chain.size();
+  });
+  return at->second;
 }
 
-std::vector<std::size_t> ClaimBook::rows_of_module(const std::string& module) const {
-  std::vector<std::size_t> rows;
-  const auto [first, last] = rows_.equal_range(module);
-  for (auto at = first; at != last; ++at) rows.push_back(at->second);
-  return rows;
+// The row whose own chain is what is before it; else one that needs less of it.
+std::optional<std::size_t> ClaimBook::parent_of(std::size_t row, std::size_t place) {
+  const auto before = std::span(table_[row].chain).first(place);
+  std::optional<std::size_t> found;
+  for (const std::size_t one : rows_meeting(table_[row].chain[place])) {
+    if (table_[one].module != table_[row].chain[place]) continue;
+    const auto& chain = table_[one].chain;
+    if (std::ranges::equal(chain, before)) return one;
+    const auto is_before = [&](const std::string& module) { return std::ranges::find(before, module) != before.end(); };
+    if (!found && std::ranges::all_of(chain, is_before)) found = one;
+  }
+  return found;
 }
 
-std::vector<std::size_t> ClaimBook::with_parents(std::size_t row) const {
-  std::vector<std::size_t> all;
-  const auto& chain = table_[row].chain;
-  for (std::size_t i = 0; i < chain.size(); ++i) {
-    for (const std::size_t parent : rows_of_module(chain[i])) {
-      if (!std::ranges::equal(table_[parent].chain, std::span(chain).first(i))) continue;
-      all.push_back(parent);
-      break;
+bool ClaimBook::is_taken(const ClaimState& state, std::size_t row) {
+  const auto slot = numbers_.find("\nmodule " + parts_of_module(table_[row].module).first);
+  return slot != numbers_.end() && state.has(slot->second, static_cast<unsigned>(row) + 1);
+}
+
+void ClaimBook::add_own(SoftwareClaims& claims, std::size_t row) {
+  const Software& one = table_[row];
+  claims.rows.push_back(row);
+  if (!one.program.empty()) {
+    const unsigned program = number(one.program);
+    claims.of.push_back({number("\ninterpreter"), program, program});
+  }
+  if (one.module.empty()) return;
+  const unsigned module = module_number(one.module);
+  const std::string own_name = parts_of_module(one.module).first;
+  claims.of.push_back({number("\nmodule " + own_name), static_cast<unsigned>(row) + 1, module});
+  if (!one.family.empty()) claims.of.push_back({number("\nfamily " + one.family), module, module});
+  claims.modules.push_back(module);
+  for (const std::string& other : one.conflicts) {
+    // Other versions of its own name are excluded anyway.
+    if (other != own_name && !other.starts_with(own_name + "/")) claims.conflicts.push_back({number(other), module});
+  }
+}
+
+void ClaimBook::add_parents(SoftwareClaims& claims, std::size_t row, std::vector<std::size_t>& open) {
+  for (std::size_t i = 0; i < table_[row].chain.size(); ++i) {
+    if (const auto parent = parent_of(row, i)) {
+      open.push_back(*parent);
+    } else if (!is_hidden_module(table_[row].chain[i])) {
+      claims.never = fmt::format("it is loaded after {}, which is nowhere", printable(table_[row].chain[i], 300));
     }
   }
-  all.push_back(row);
-  return all;
 }
 
-// Of all that it loads, and what that loads in turn. Below several parents only the module itself counts.
-void ClaimBook::claim_needs(SoftwareClaims& claims, std::size_t row) {
-  std::vector<std::string> open, seen;
-  for (const std::size_t one : with_parents(row))
-    open.insert(open.end(), table_[one].needs.begin(), table_[one].needs.end());
-  while (!open.empty() && seen.size() < closure_max) {
-    const std::string module = std::move(open.back());
-    open.pop_back();
-    if (std::ranges::find(seen, module) != seen.end() || module.find('/') == std::string::npos) continue;
-    seen.push_back(module);
-    claim_module(claims, module);
-    const auto rows = rows_of_module(module);
-    if (rows.size() != 1) continue;
-    for (const std::string& parent : table_[rows[0]].chain) claim_module(claims, parent);
-    open.insert(open.end(), table_[rows[0]].needs.begin(), table_[rows[0]].needs.end());
+void ClaimBook::add_needs(SoftwareClaims& claims, std::size_t row, std::vector<std::size_t>& open) {
+  for (const std::string& need : table_[row].needs) {
+    const auto& rows = rows_meeting(need);
+    if (rows.size() == 1) {
+      open.push_back(rows[0]);
+    } else if (!rows.empty()) {
+      claims.open.push_back(need);
+    } else if (!is_hidden_module(need)) {
+      claims.never =
+          fmt::format("{} needs {}, which is nowhere", printable(table_[row].module, 300), printable(need, 300));
+    }
   }
 }
 
+// With all that must come with it, to any depth.
 const SoftwareClaims& ClaimBook::claims_of(std::size_t row) {
   if (claims_[row]) return *claims_[row];
-  const Software& one = table_[row];
-  SoftwareClaims claims;
-  for (const std::string& parent : one.chain) claim_module(claims, parent);
-  if (!one.module.empty()) claim_module(claims, one.module);
-  if (!one.family.empty()) claim(claims, family_mark + one.family, one.module);
-  if (!one.program.empty()) claim(claims, interpreter_mark, one.program);
-  claim_needs(claims, row);
-  for (const std::string& other : one.conflicts) {
-    const auto [name, version] = parts_of_module(other);
-    // Without a version all of that name; of its own name others are excluded anyway.
-    if (name == parts_of_module(one.module).first || other == parts_of_module(one.module).first) continue;
-    claims.conflicts.emplace_back(number(version.empty() ? other : name), version.empty() ? 0 : number(other));
+  SoftwareClaims all;
+  std::deque<SoftwareClaims> each;  // the state points to them
+  std::vector<std::size_t> open{row};
+  std::set<std::size_t> seen;
+  for (std::size_t i = 0; i < open.size() && all.never.empty(); ++i) {
+    if (!seen.insert(open[i]).second) continue;
+    if (seen.size() > closure_max) {
+      all.never = fmt::format("it needs more than {} modules", closure_max);
+      break;
+    }
+    SoftwareClaims& own = each.emplace_back();
+    add_own(own, open[i]);
+    const std::size_t one = open[i];  // `open` grows
+    add_parents(own, one, open);
+    add_needs(own, one, open);
+    if (own.never.empty()) {
+      if (const auto clash = scratch_.clash_with(own))
+        own.never = fmt::format("it contradicts itself: {} is in the way", printable(text(clash->shown), 300));
+    }
+    all.never = own.never;
+    all.of.insert(all.of.end(), own.of.begin(), own.of.end());
+    all.modules.insert(all.modules.end(), own.modules.begin(), own.modules.end());
+    all.conflicts.insert(all.conflicts.end(), own.conflicts.begin(), own.conflicts.end());
+    all.rows.insert(all.rows.end(), own.rows.begin(), own.rows.end());
+    all.open.insert(all.open.end(), own.open.begin(), own.open.end());
+    scratch_.take(own, 0);
   }
-  return claims_[row].emplace(std::move(claims));
+  for (std::size_t i = 0; i < each.size(); ++i) scratch_.give_back();
+  return claims_[row].emplace(std::move(all));
 }
 
-std::string ClaimBook::module_named(unsigned name, unsigned claim) const {
-  return claim != 0 ? texts_[claim] : texts_[name];
+ClaimState::Place& ClaimState::place(unsigned number) {
+  if (now_.size() <= number) now_.resize(number + 64);
+  ++work_;
+  return now_[number];
 }
 
-std::optional<std::pair<unsigned, unsigned>> ClaimState::clash_with(const SoftwareClaims& claims) const {
-  const auto excludes = [](const std::pair<unsigned, unsigned>& conflict, unsigned name, unsigned claim) {
-    return conflict.first == name && (conflict.second == 0 || conflict.second == claim);
-  };
-  for (const auto& [name, claim] : claims.of) {
-    if (const unsigned now = claim_of(name); now != 0 && now != claim) return std::pair(name, now);
-    for (const auto& conflict : conflicts_) {
-      if (excludes(conflict, name, claim)) return std::pair(name, claim);
+std::optional<SoftwareClash> ClaimState::clash_with(const SoftwareClaims& claims) {
+  ++work_;
+  for (const SoftwareClaim& one : claims.of) {
+    const Place& now = place(one.slot);
+    if (now.value != 0 && now.value != one.value) return SoftwareClash{now.shown, now.level};
+  }
+  for (const unsigned module : claims.modules) {
+    if (place(module).loaded != 0) continue;
+    for (const unsigned key : book_->keys_of(module)) {
+      if (const Place& now = place(key); now.excluded != 0) return SoftwareClash{module, now.excluded_level};
     }
   }
-  for (const auto& conflict : claims.conflicts) {
-    if (const unsigned now = claim_of(conflict.first); now != 0 && excludes(conflict, conflict.first, now))
-      return std::pair(conflict.first, now);
+  for (const SoftwareConflict& conflict : claims.conflicts) {
+    if (place(conflict.own).loaded != 0) continue;  // it is there, and this with it
+    if (const Place& now = place(conflict.key); now.loaded != 0)
+      return SoftwareClash{now.loaded_shown, now.loaded_level};
   }
   return std::nullopt;
 }
 
-void ClaimState::take(const SoftwareClaims& claims) {
-  before_.emplace_back(made_.size(), conflicts_.size());
-  for (const auto& [name, claim] : claims.of) {
-    if (now_.size() <= name) now_.resize(std::max<std::size_t>(name + 1, book_->texts_.size()));
-    if (now_[name] != 0) continue;
-    now_[name] = claim;
-    made_.push_back(name);
+void ClaimState::take(const SoftwareClaims& claims, unsigned level) {
+  taken_.push_back(&claims);
+  auto& made = made_.emplace_back();
+  for (const SoftwareClaim& one : claims.of) {
+    Place& now = place(one.slot);
+    if (now.value != 0) continue;
+    now.value = one.value;
+    now.shown = one.shown;
+    now.level = level;
+    made.push_back(one.slot);
   }
-  conflicts_.insert(conflicts_.end(), claims.conflicts.begin(), claims.conflicts.end());
+  for (const unsigned module : claims.modules) {
+    for (const unsigned key : book_->keys_of(module)) {
+      Place& now = place(key);
+      if (now.loaded++ != 0) continue;
+      now.loaded_level = level;
+      now.loaded_shown = module;
+    }
+  }
+  for (const SoftwareConflict& conflict : claims.conflicts) {
+    Place& now = place(conflict.key);
+    if (now.excluded++ == 0) now.excluded_level = level;
+  }
 }
 
 void ClaimState::give_back() {
-  for (; made_.size() > before_.back().first; made_.pop_back()) now_[made_.back()] = 0;
-  conflicts_.resize(before_.back().second);
-  before_.pop_back();
+  const SoftwareClaims& claims = *taken_.back();
+  for (const unsigned slot : made_.back()) now_[slot].value = 0;
+  for (const unsigned module : claims.modules)
+    for (const unsigned key : book_->keys_of(module)) --now_[key].loaded;
+  for (const SoftwareConflict& conflict : claims.conflicts) --now_[conflict.key].excluded;
+  taken_.pop_back();
+  made_.pop_back();
 }
 
 }  // namespace sabath

@@ -1,5 +1,5 @@
-// What software claims of a process that loads it: one version of each module, one module of each family, one
-// interpreter. Two that claim different things cannot be loaded together. Pure; one thread.
+// What software claims of a process that loads it, with all that comes with it: one version of each module, one module
+// of each family, one interpreter. Two that claim different things cannot be loaded together. Pure; one thread.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,54 @@
 
 namespace sabath {
 
+struct SoftwareClaim {
+  unsigned slot = 0, value = 0;  // what there is one of, and what takes it
+  unsigned shown = 0;            // the number of its name
+};
+
+struct SoftwareConflict {
+  unsigned key = 0, own = 0;  // a module or the beginning of one; the module that says so
+};
+
 struct SoftwareClaims {
-  std::vector<std::pair<unsigned, unsigned>> of;         // (name, what it claims), both by number
-  std::vector<std::pair<unsigned, unsigned>> conflicts;  // (name, version); version 0: any
+  std::vector<SoftwareClaim> of;
+  std::vector<unsigned> modules;  // all that is loaded with it
+  std::vector<SoftwareConflict> conflicts;
+  std::vector<std::size_t> rows;  // of the table, itself first
+  std::vector<std::string> open;  // needs that several rows meet
+  std::string never;              // why it cannot be loaded at all; empty: it can
+};
+
+struct SoftwareClash {
+  unsigned shown = 0, level = 0;  // what is in the way, and when it was taken
+};
+
+class ClaimBook;
+
+// What those that were taken so far claim together.
+class ClaimState {
+ public:
+  explicit ClaimState(const ClaimBook& book) : book_(&book) {}
+  [[nodiscard]] std::optional<SoftwareClash> clash_with(const SoftwareClaims& claims);  // nullopt: they go together
+  void take(const SoftwareClaims& claims, unsigned level);
+  void give_back();  // what was taken last
+  [[nodiscard]] bool has(unsigned slot, unsigned value) const {
+    return slot < now_.size() && now_[slot].value == value;
+  }
+  [[nodiscard]] std::size_t work() const noexcept { return work_; }
+
+ private:
+  struct Place {
+    unsigned value = 0, shown = 0, level = 0;  // of the slot of this number; 0: free
+    unsigned loaded = 0, loaded_level = 0, loaded_shown = 0;
+    unsigned excluded = 0, excluded_level = 0;
+  };
+  [[nodiscard]] Place& place(unsigned number);
+  const ClaimBook* book_;
+  std::vector<Place> now_;
+  std::vector<const SoftwareClaims*> taken_;
+  std::vector<std::vector<unsigned>> made_;  // the slots that each of them took
+  std::size_t work_ = 0;
 };
 
 class ClaimBook {
@@ -25,43 +70,35 @@ class ClaimBook {
   explicit ClaimBook(std::span<const Software> table);
 
   [[nodiscard]] const SoftwareClaims& claims_of(std::size_t row);  // made when they are first asked for
-  [[nodiscard]] std::vector<std::size_t> rows_of_module(const std::string& module) const;
-  [[nodiscard]] std::vector<std::size_t> with_parents(std::size_t row) const;   // itself last; those the table has
-  [[nodiscard]] std::string module_named(unsigned name, unsigned claim) const;  // "gcc/12.3", "the family mpi"
+  // Of modules with this name or with a name that begins with it, the newest first. Once for each module and chain.
+  [[nodiscard]] const std::vector<std::size_t>& rows_meeting(const std::string& need);
+  [[nodiscard]] std::optional<std::size_t> parent_of(std::size_t row, std::size_t place);  // chain[place] of it
+  [[nodiscard]] bool is_taken(const ClaimState& state, std::size_t row);
+  [[nodiscard]] std::span<const Software> table() const { return table_; }
+  [[nodiscard]] std::size_t work() const noexcept { return scratch_.work(); }
+  [[nodiscard]] std::string text(unsigned number) const { return texts_[number]; }
+  [[nodiscard]] const std::vector<unsigned>& keys_of(unsigned module) const { return keys_[module]; }
 
  private:
-  friend class ClaimState;
   [[nodiscard]] unsigned number(const std::string& text);
-  void claim(SoftwareClaims& claims, const std::string& name, const std::string& value);
-  void claim_module(SoftwareClaims& claims, const std::string& module);
-  void claim_needs(SoftwareClaims& claims, std::size_t row);
+  [[nodiscard]] unsigned module_number(const std::string& module);
+  void add_own(SoftwareClaims& claims, std::size_t row);
+  void add_parents(SoftwareClaims& claims, std::size_t row, std::vector<std::size_t>& open);
+  void add_needs(SoftwareClaims& claims, std::size_t row, std::vector<std::size_t>& open);
 
   std::span<const Software> table_;
-  std::map<std::string, unsigned> numbers_;
+  std::map<std::string, unsigned, std::less<>> numbers_;
   std::vector<std::string> texts_;
-  std::multimap<std::string, std::size_t> rows_;  // by module
+  std::vector<std::vector<unsigned>> keys_;                    // by the number of a module
+  std::multimap<std::string, std::size_t, std::less<>> rows_;  // by module and by each beginning of it
+  std::map<std::string, std::vector<std::size_t>> meeting_;
   std::vector<std::optional<SoftwareClaims>> claims_;
-};
-
-// What those that were taken so far claim together.
-class ClaimState {
- public:
-  explicit ClaimState(const ClaimBook& book) : book_(&book) {}
-  // (name, version) of the first thing that both claim, and differently; nullopt: they go together.
-  [[nodiscard]] std::optional<std::pair<unsigned, unsigned>> clash_with(const SoftwareClaims& claims) const;
-  void take(const SoftwareClaims& claims);
-  void give_back();  // what was taken last
-
- private:
-  [[nodiscard]] unsigned claim_of(unsigned name) const { return name < now_.size() ? now_[name] : 0; }
-  const ClaimBook* book_;
-  std::vector<unsigned> now_;  // by name; 0: free
-  std::vector<std::pair<unsigned, unsigned>> conflicts_;
-  std::vector<unsigned> made_;                               // names that became claimed, oldest first
-  std::vector<std::pair<std::size_t, std::size_t>> before_;  // sizes of made_ and conflicts_ before each take
+  ClaimState scratch_{*this};
 };
 
 // "gcc/12.3" in its name and version: {"gcc", "12.3"}; without a version {"gcc", ""}.
 [[nodiscard]] std::pair<std::string, std::string> parts_of_module(const std::string& module);
+// A module that is not listed, as EasyBuild's "zlib/.1.2.11": it may be there, though no table names it.
+[[nodiscard]] bool is_hidden_module(std::string_view module);
 
 }  // namespace sabath

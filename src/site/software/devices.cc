@@ -140,9 +140,15 @@ void detect_interconnect(SiteProfile& profile) {
 std::string proxy_without_password(std::string_view url) {
   const auto scheme = url.find("://");
   const auto begin = scheme == std::string_view::npos ? 0 : scheme + 3;
-  const auto at = url.substr(begin, url.substr(begin).find('/')).rfind('@');
-  if (at == std::string_view::npos) return printable(url);
-  return printable(std::string(url.substr(0, begin)) + std::string(url.substr(begin + at + 1)));
+  std::string_view host = url.substr(begin);
+  if (const auto at = host.rfind('@'); at != std::string_view::npos) {
+    // Either side of the '@' may be secret.
+    if (host.find_first_of("/?#") < at) return printable(std::string(url.substr(0, begin)) + "(not shown)");
+    host.remove_prefix(at + 1);
+  }
+  const auto end = std::min(host.find_first_of("/?#"), host.size());
+  const bool is_root = host.substr(end) == "/";
+  return printable(std::string(url.substr(0, begin)) + std::string(host.substr(0, end + (is_root ? 1 : 0))));
 }
 
 void detect_network(const Environment& environment, SiteProfile& profile) {
@@ -152,7 +158,9 @@ void detect_network(const Environment& environment, SiteProfile& profile) {
     const auto value = environment.get(name);
     if (!value) continue;
     any = true;
-    profile.machine.push_back({"proxy", proxy_without_password(*value), name});
+    const bool is_list = std::string_view(name).substr(0, 3) == "no_" || std::string_view(name).substr(0, 3) == "NO_";
+    const bool as_it_is = is_list && value->find_first_of("@?#") == std::string::npos;  // networks have a '/'
+    profile.machine.push_back({"proxy", as_it_is ? printable(*value) : proxy_without_password(*value), name});
   }
   if (!any) profile.machine.push_back({"proxy", "none", "no variable such as https_proxy is set"});
 }

@@ -16,7 +16,7 @@ void detect_disks(Programs& programs, SiteProfile& profile);
 
 // Of `ompi_info --parsable`: "yes", "no"; empty: it does not say. Pure.
 [[nodiscard]] std::string_view cuda_of_ompi_info(std::string_view text);
-// Userinfo of a proxy's URL may be a password: it is left out. Pure.
+// Its host alone: a password may be in front of it, with any letters, or behind it in a query. Pure.
 [[nodiscard]] std::string proxy_without_password(std::string_view url);
 
 }  // namespace sabath

@@ -123,15 +123,15 @@ class LuaTables {
         expect(']');
         skip_blanks();
         expect('=');
-        value.members.emplace_back(std::move(key), take_value(depth + 1));
+        value.members.push_back({std::move(key), take_value(depth + 1)});
       } else {
         LuaValue one = take_value(depth + 1);
         skip_blanks();
         if (peek() == '=' && one.members.empty()) {
           ++at_;
-          value.members.emplace_back(std::move(one.text), take_value(depth + 1));
+          value.members.push_back({std::move(one.text), take_value(depth + 1)});
         } else {
-          value.members.emplace_back("", std::move(one));
+          value.members.push_back({"", std::move(one)});
         }
       }
       skip_blanks();

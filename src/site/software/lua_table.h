@@ -5,19 +5,25 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace sabath {
 
+struct LuaMember;
+
 struct LuaValue {
-  std::string text;                                       // of a constant, without its quotes
-  std::vector<std::pair<std::string, LuaValue>> members;  // of a table, in their order; of a list the keys are empty
+  std::string text;                // of a constant, without its quotes
+  std::vector<LuaMember> members;  // of a table, in their order; of a list the keys are empty
   [[nodiscard]] const LuaValue* find(std::string_view key) const;
 };
 
+struct LuaMember {
+  std::string first;  // the key
+  LuaValue second;
+};
+
 struct LuaBounds {
-  std::size_t bytes = 64U << 20U, values = 4'000'000;
+  std::size_t bytes = 64U << 20U, values = 2'000'000;
   unsigned depth = 24;
 };
 

@@ -14,6 +14,7 @@
 #include "software/easybuild.h"
 #include "software/module_tree.h"
 #include "software/module_words.h"
+#include "software/places.h"
 #include "software/spack.h"
 #include "software/spider.h"
 
@@ -44,15 +45,6 @@ std::string joined_path(const std::vector<std::string>& directories) {
   return text;
 }
 
-// Modules of a trusted directory may lead to what another account can write: asking would run that, too.
-std::optional<std::string> why_not_asked(const ModuleTree& tree, const ModulePath& path) {
-  for (const PassedOver& one : tree.passed_over) {
-    if (std::ranges::find(path.all, one.what) == path.all.end())
-      return fmt::format("not asked: {} is {}", one.what, one.why);
-  }
-  return std::nullopt;
-}
-
 std::vector<fs::path> cache_files(const Environment& environment) {
   std::vector<fs::path> files;
   auto directories = parts_between(environment.get("LMOD_SPIDER_CACHE_DIRS").value_or(""), ':', 16);
@@ -69,6 +61,37 @@ std::vector<fs::path> cache_files(const Environment& environment) {
     }
   }
   return files;
+}
+
+// What either system reads in a home, and the caches, which Lmod runs.
+std::optional<std::string> why_not_of_home(const Programs& programs) {
+  const Environment& environment = programs.environment();
+  std::vector<fs::path> files = cache_files(environment);
+  for (const char* name : {".lmodrc.lua", ".modulerc", ".modulerc.lua", ".lmod.d", ".cache/lmod", ".config/lmod"})
+    if (!environment.home.empty()) files.push_back(environment.home / name);
+  std::error_code unknown;
+  for (const auto& entry : fs::directory_iterator(environment.get("LMOD_DIR").value_or(""), unknown))
+    files.push_back(entry.path());
+  for (const fs::path& file : files) {
+    if (!try_lstat(file)) continue;
+    if (const auto why = programs.owners().why_not(file))
+      return fmt::format("not asked: {}: {}", printable(file.native(), 1000), *why);
+  }
+  return std::nullopt;
+}
+
+// Modules of a trusted directory may lead to what another account can write: asking would run that, too.
+std::optional<std::string> why_not_asked(const Programs& programs, const ModuleTree& tree, const ModulePath& path) {
+  for (const PassedOver& one : tree.passed_over) {
+    if (std::ranges::find(path.all, one.what) == path.all.end())
+      return fmt::format("not asked: {} is {}", one.what, one.why);
+  }
+  if (!tree.whole) return "not asked: there are more modulefiles than the bounds of a reading";
+  if (!tree.unsure.empty()) return "not asked: " + tree.unsure;
+  for (const char* prefix : {"LMOD_", "MODULE"})
+    if (const auto place = place_of_others(programs.environment(), programs.owners(), prefix))
+      return "not asked: " + *place;
+  return why_not_of_home(programs);
 }
 
 // Of the first cache file that is readable and trusted and knows a module of ours.
@@ -93,7 +116,7 @@ std::optional<std::vector<Software>> cached(Programs& programs, const ModuleTree
 // How the table of modules is known, in words; fills it.
 std::string ask_lmod(Programs& programs, const ModuleTree& tree, const ModulePath& path, std::vector<Software>& into) {
   const std::string directory = programs.environment().get("LMOD_DIR").value_or("");
-  auto why = why_not_asked(tree, path);
+  auto why = why_not_asked(programs, tree, path);
   if (!why) {
     const std::string program = directory + "/spider", all = joined_path(path.trusted);
     const ProgramAnswer answer =
@@ -117,10 +140,12 @@ std::string ask_lmod(Programs& programs, const ModuleTree& tree, const ModulePat
 }
 
 std::string ask_tcl(Programs& programs, const ModuleTree& tree, const ModulePath& path, std::vector<Software>& into) {
+  into = tree.software;
+  if (const auto why = why_not_asked(programs, tree, path))
+    return fmt::format("the modulefiles; `module avail`: {}", *why);
   const std::string program = programs.environment().get("MODULES_CMD").value_or("modulecmd");
   const ProgramAnswer answer = programs.ask({program, "bash", "avail", "--no-pager", "-t"},
                                             {{"MODULEPATH", joined_path(path.trusted)}}, 16U << 20U);
-  into = tree.software;
   if (!answer.came) return fmt::format("the modulefiles; `module avail`: {}", answer.why);
   const auto names = parse_terse_avail(answer.out.find(':') != std::string::npos ? answer.out : answer.err);
   std::set<std::string, std::less<>> open(names.begin(), names.end());

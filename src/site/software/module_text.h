@@ -13,7 +13,9 @@ struct ModuleText {
   std::vector<std::string> needs;        // loads, depends on, or asks for
   std::vector<std::string> conflicts, features, provides;
   std::string family;
-  unsigned unread = 0;  // directories that only a run of it would tell
+  unsigned unread = 0;             // directories that only a run of it would tell
+  std::vector<std::string> files;  // that a run of it reads
+  std::string unsure;              // why a run may do more than this says: "it has dofile"; empty: it does not
 };
 
 inline constexpr std::size_t module_text_max = 256 * 1024;

@@ -33,6 +33,8 @@ struct ReadModule {
   std::vector<std::string> directories;
 };
 
+bool is_never_run(std::string_view folder) { return folder == ".git" || folder == ".svn" || folder == "CVS"; }
+
 // The beginning of a file; a pipe or a device is none.
 std::optional<std::string> text_of_module(const fs::path& file) {
   const auto fd = try_open_file(file, O_RDONLY | O_NONBLOCK | O_NOCTTY);
@@ -100,6 +102,9 @@ class TreeReader {
     std::error_code unknown;
     if (!fs::is_directory(directory, unknown)) {
       chains_[directory].push_back({});
+      fs::path above = directory;  // who can write there can make it
+      while (!fs::exists(above, unknown) && above.has_relative_path()) above = above.parent_path();
+      if (const auto why = owners_.why_not(above)) doubt(directory, "it is not there, and above it: " + *why);
       return false;
     }
     const auto why = owners_.why_not(directory);
@@ -107,6 +112,10 @@ class TreeReader {
     chains_[directory].push_back({});
     pass_over(directory, *why);
     return false;
+  }
+
+  void doubt(const fs::path& what, const std::string& why) {
+    if (tree_.unsure.empty()) tree_.unsure = fmt::format("{}: {}", printable(what.native(), 1000), why);
   }
 
   void pass_over(const std::string& what, const std::string& why) {
@@ -128,18 +137,44 @@ class TreeReader {
         tree_.whole = false;
         break;
       }
-      const std::string own = entry.path().filename().string();
-      if (!own.starts_with('.') && !own.ends_with('~') && is_plain_value(own)) entries.push_back(entry);
+      if (!is_never_run(entry.path().filename().native())) entries.push_back(entry);
     }
+    if (unknown) doubt(top / name, "it cannot be read");
     std::ranges::sort(entries);
     for (const auto& entry : entries) {
       if (stop_.stop_requested()) throw Error(FailureKind::interrupted, "stopped while modulefiles were read");
-      const std::string inner = (name.empty() ? "" : name + "/") + entry.path().filename().string();
+      const std::string own = entry.path().filename().string();
+      const std::string inner = (name.empty() ? "" : name + "/") + own;
+      const bool is_listed = !own.starts_with('.') && !own.ends_with('~') && is_plain_value(own);
       if (entry.is_directory(unknown)) {
-        if (folders + 1 < folders_max) look_into(top, inner, folders + 1, into);
+        look_into_folder(top, inner, folders + 1, is_listed, into);
       } else if (entry.is_regular_file(unknown)) {
-        add_file(entry.path(), inner, into);
+        std::vector<ReadModule> unlisted;  // a module system runs some of them all the same
+        add_file(entry.path(), inner, is_listed ? into : unlisted);
+        for (const ReadModule& one : unlisted)
+          if (!one.directories.empty()) doubt(entry.path(), "it is not listed, and adds directories");
+      } else if (const auto why = owners_.why_not_itself(entry.path())) {
+        doubt(entry.path(), *why);
       }
+    }
+  }
+
+  void look_into_folder(const fs::path& top, const std::string& name, unsigned folders, bool is_listed,
+                        std::vector<ReadModule>& into) {
+    if (const auto why = owners_.why_not(top / name)) doubt(top / name, *why);
+    if (folders >= folders_max) return doubt(top / name, "it is too deep");
+    std::vector<ReadModule> unlisted;
+    look_into(top, name, folders, is_listed ? into : unlisted);
+    if (!unlisted.empty()) doubt(top / name, "it is not listed, and has modules");
+  }
+
+  void note_doubts(const fs::path& file, const ModuleText& said) {
+    if (!said.unsure.empty()) doubt(file, said.unsure);
+    if (said.unread != 0) doubt(file, "only a run would tell what it adds to MODULEPATH");
+    for (const std::string& other : said.files) {
+      const auto why =
+          other.starts_with('/') ? owners_.why_not(other) : std::optional<std::string>("its path is not known");
+      if (why) doubt(file, fmt::format("it names {}: {}", printable(other, 1000), *why));
     }
   }
 
@@ -162,6 +197,7 @@ class TreeReader {
       add_features(one.software);
       one.directories = std::move(said.directories);
       tree_.unread += said.unread;
+      note_doubts(file, said);
       into.push_back(std::move(one));
     } catch (const Error& error) {
       pass_over(file.string(), error.failure().message);

@@ -23,6 +23,7 @@ struct ModuleTree {
   std::vector<PassedOver> passed_over;
   std::size_t unread = 0;  // directories that only a run of a modulefile would tell
   bool whole = true;       // false: it ended at its bounds
+  std::string unsure;      // why a module system could run more than was seen here; empty: it could not
 };
 
 [[nodiscard]] ModuleTree read_module_tree(const std::vector<std::string>& module_path, const TrustedOwners& owners,

@@ -28,13 +28,36 @@ void add_keywords(ModuleText& into, std::string_view description) {
   }
 }
 
-void add_directory(ModuleText& into, std::string_view directory) {
-  if (!directory.starts_with('/') || !is_plain_value(directory)) {
-    ++into.unread;
-    return;
+void add_directories(ModuleText& into, std::string_view value) {
+  bool any = false;
+  while (!value.empty()) {
+    const auto colon = std::min(value.find(':'), value.size());
+    std::string_view directory = value.substr(0, colon);
+    value.remove_prefix(std::min(colon + 1, value.size()));
+    if (directory.empty()) continue;
+    any = true;
+    while (directory.size() > 1 && directory.ends_with('/')) directory.remove_suffix(1);
+    const bool known = std::ranges::find(into.directories, directory) != into.directories.end();
+    if (known) continue;
+    if (directory.starts_with('/') && is_plain_value(directory) && into.directories.size() < module_values_max) {
+      into.directories.emplace_back(directory);
+    } else {
+      ++into.unread;
+    }
   }
-  while (directory.size() > 1 && directory.ends_with('/')) directory.remove_suffix(1);
-  add_module_value(into.directories, directory);
+  if (!any) ++into.unread;
+}
+
+std::size_t count_words(std::string_view text, std::string_view word) {
+  const auto is_inner = [](char c) {
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  std::size_t count = 0;
+  for (auto at = text.find(word); at != std::string_view::npos; at = text.find(word, at + word.size())) {
+    const auto end = at + word.size();
+    if ((at == 0 || !is_inner(text[at - 1])) && (end == text.size() || !is_inner(text[end]))) ++count;
+  }
+  return count;
 }
 
 }  // namespace sabath

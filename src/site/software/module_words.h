@@ -17,6 +17,9 @@ inline constexpr std::size_t module_values_max = 256;  // of each kind, in one m
 void add_module_value(std::vector<std::string>& list, std::string_view value);  // once, and if it is plain
 // "Keywords: cuda, ucx" of a description; other descriptions say nothing.
 void add_keywords(ModuleText& into, std::string_view description);
-void add_directory(ModuleText& into, std::string_view directory);  // an absolute one; else it counts as unread
+// Those of a value that changes MODULEPATH; one that is not absolute counts as unread.
+void add_directories(ModuleText& into, std::string_view value);
+// Texts outside of what was understood: how often this word is in it. Of a longer name it is no word.
+[[nodiscard]] std::size_t count_words(std::string_view text, std::string_view word);
 
 }  // namespace sabath

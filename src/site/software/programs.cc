@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "software/places.h"
 
 namespace sabath {
 
@@ -63,7 +64,7 @@ ProgramAnswer Programs::ask(std::vector<std::string> argv, const std::map<std::s
   answer.program = argv[0] = file.string();
   Command command;
   command.argv = std::move(argv);
-  auto variables = environment_.variables;
+  auto variables = variables_for_programs(environment_, owners_);
   for (const auto& [name, value] : changes) variables[name] = value;
   command.environment.assign(variables.begin(), variables.end());
   command.directory = "/";

@@ -11,12 +11,12 @@
 #include "base/text.h"
 #include "sabath/path.h"
 #include "software/claims.h"
+#include "software/search.h"
 #include "software/version.h"
 
 namespace sabath {
 namespace {
 
-constexpr std::size_t checks_max = 1'000'000;  // looks at one candidate: less than a second
 constexpr std::size_t shown_max = 8;
 
 bool has_features(const Software& one, const SoftwareNeed& need) {
@@ -51,25 +51,28 @@ int compare_chains(const Software& a, const Software& b) {
 class Solver {
  public:
   Solver(std::span<const Software> table, std::span<const SoftwareNeed> needs)
-      : table_(table), needs_(needs), book_(table), state_(book_) {
+      : table_(table), needs_(needs), book_(table) {
     for (const SoftwareNeed& need : needs) candidates_.push_back(candidates(need, true));
   }
 
   [[nodiscard]] SoftwareSolution solve() {
     SoftwareSolution solution;
-    if (search(0, false)) {
-      solution.picks = picks();
-      solution.modules = modules();
-      if (another_set(solution)) solution.also = modules();
+    SoftwareSearch search(book_, candidates_,
+                          [&](std::size_t taken, std::size_t of) { note_clash(search, taken, of); });
+    if (search.first()) {
+      solution.picks = search.picks();
+      solution.modules = modules(search.rows());
+      solution.also = another_set(solution);
       return solution;
     }
-    explain(solution.against);
+    solution.is_whole = !search.is_at_bound();
+    explain(solution);
     solution.nearest = nearest();
     return solution;
   }
 
  private:
-  using Candidates = std::vector<SoftwarePick>;
+  using Candidates = SoftwareSearch::Candidates;
 
   [[nodiscard]] Candidates candidates(const SoftwareNeed& need, bool strictly) const {
     Candidates all;
@@ -96,66 +99,22 @@ class Solver {
     return all;
   }
 
-  [[nodiscard]] bool fits(const SoftwarePick& one) {
-    ++checks_;
-    return !state_.clash_with(book_.claims_of(one.row));
-  }
-
-  [[nodiscard]] bool later_fit(std::size_t level) {
-    for (std::size_t later = level; later < candidates_.size(); ++later) {
-      if (std::ranges::none_of(candidates_[later], [&](const SoftwarePick& one) { return fits(one); })) {
-        note_clash(level, later);
-        return false;
-      }
-    }
-    return true;
-  }
-
-  // Depth first, without recursion. `go_on`: from the set that was found last.
-  [[nodiscard]] bool search(std::size_t from, bool go_on) {
-    std::size_t level = go_on ? candidates_.size() : from;
-    if (!go_on) cursor_.assign(candidates_.size(), 0);
-    if (go_on && !step_back(level)) return false;
-    while (level < candidates_.size()) {
-      if (checks_ > checks_max) return false;
-      auto& at = cursor_[level];
-      while (at < candidates_[level].size() && !fits(candidates_[level][at])) ++at;
-      if (at == candidates_[level].size()) {
-        note_clash(level, level);
-        if (!step_back(level)) return false;
-        continue;
-      }
-      state_.take(book_.claims_of(candidates_[level][at].row));
-      if (later_fit(level + 1)) {
-        if (++level < candidates_.size()) cursor_[level] = 0;
-      } else {
-        state_.give_back();
-        ++at;
-      }
-    }
-    return true;
-  }
-
-  [[nodiscard]] bool step_back(std::size_t& level) {
-    if (level == 0) return false;
-    --level;
-    state_.give_back();
-    ++cursor_[level];
-    return true;
-  }
-
   // Why the newest of a need does not go with those that were taken, of the deepest level that was reached.
-  void note_clash(std::size_t taken, std::size_t of) {
+  void note_clash(SoftwareSearch& search, std::size_t taken, std::size_t of) {
     if (candidates_[of].empty() || taken + 1 <= reached_) return;
     reached_ = taken + 1;
     const SoftwarePick& one = candidates_[of].front();
-    const auto clash = state_.clash_with(book_.claims_of(one.row));
+    if (const std::string& never = book_.claims_of(one.row).never; !never.empty()) {
+      clash_ = fmt::format("{} cannot be loaded: {}", described(one), never);
+      clashing_ = of;
+      return;
+    }
+    const auto clash = search.clash_of(one.row);
     if (!clash) return;
     std::vector<std::string> there;
-    for (std::size_t i = 0; i < std::min(taken, candidates_.size()); ++i)
-      if (cursor_[i] < candidates_[i].size()) there.push_back(described(candidates_[i][cursor_[i]]));
+    for (const SoftwarePick& pick : search.picks()) there.push_back(described(pick));
     clash_ = fmt::format("{} does not go with {}: {} is in the way", described(one), fmt::join(there, " and "),
-                         book_.module_named(clash->first, clash->second));
+                         printable(book_.text(clash->shown), 300));
     clashing_ = of;
   }
 
@@ -167,68 +126,44 @@ class Solver {
     return printable(text, 300);
   }
 
-  [[nodiscard]] std::vector<SoftwarePick> picks() const {
-    std::vector<SoftwarePick> all;
-    for (std::size_t i = 0; i < candidates_.size(); ++i) all.push_back(candidates_[i][cursor_[i]]);
-    return all;
-  }
-
-  [[nodiscard]] std::vector<std::string> modules() {
+  [[nodiscard]] std::vector<std::string> modules(const std::vector<std::size_t>& rows) const {
     std::vector<std::string> all;
-    for (std::size_t i = 0; i < candidates_.size(); ++i) add_modules(candidates_[i][cursor_[i]].row, all);
+    std::set<std::string_view> seen;
+    for (const std::size_t row : rows)
+      if (!table_[row].module.empty() && seen.insert(table_[row].module).second) all.push_back(table_[row].module);
     return all;
   }
 
-  void add_modules(std::size_t row, std::vector<std::string>& all) {
-    const auto add = [&](const std::string& module) {
-      if (std::ranges::find(all, module) == all.end()) all.push_back(module);
-    };
-    for (const std::size_t one : book_.with_parents(row)) {
-      for (const std::string& need : table_[one].needs) {
-        const auto found = row_for(need);
-        if (!found) continue;
-        for (const std::string& module : table_[*found].chain) add(module);
-        add(table_[*found].module);
-      }
-      for (const std::string& module : table_[one].chain) add(module);
-      if (!table_[one].module.empty()) add(table_[one].module);
+  // The modules of another way to the same versions.
+  [[nodiscard]] std::vector<std::string> another_set(const SoftwareSolution& first) {
+    std::vector<Candidates> same;
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      auto& some = same.emplace_back();
+      for (const SoftwarePick& one : candidates_[i])
+        if (one.version == first.picks[i].version) some.push_back(one);
     }
+    SoftwareSearch search(book_, std::move(same), [](std::size_t, std::size_t) {});
+    if (!search.first()) return {};
+    for (int tries = 0; tries < 64 && search.next(); ++tries) {
+      if (auto others = modules(search.rows()); others != first.modules) return others;
+    }
+    return {};
   }
 
-  // What meets the need of a module: by its whole name, else the newest of the name, which goes with all others.
-  [[nodiscard]] std::optional<std::size_t> row_for(const std::string& module) {
-    auto rows = book_.rows_of_module(module);
-    if (rows.empty() && module.find('/') == std::string::npos) {
-      for (const SoftwarePick& one : candidates({module, to_lower(module), {}, {}}, true)) rows.push_back(one.row);
-    }
-    for (const std::size_t row : rows) {
-      if (!table_[row].module.empty() && fits({row, ""})) return row;
-    }
-    return std::nullopt;
-  }
-
-  [[nodiscard]] bool another_set(const SoftwareSolution& first) {
-    for (int tries = 0; tries < 64 && search(0, true); ++tries) {
-      const auto others = picks();
-      if (!std::ranges::equal(others, first.picks, {}, &SoftwarePick::version, &SoftwarePick::version)) return false;
-      if (modules() != first.modules) return true;
-    }
-    return false;
-  }
-
-  void explain(std::vector<std::string>& against) const {
+  void explain(SoftwareSolution& solution) const {
+    auto& against = solution.against;
     for (std::size_t i = 0; i < needs_.size(); ++i) {
       if (candidates_[i].empty()) against.push_back(why_none(needs_[i]));
     }
     if (against.empty() && !clash_.empty()) against.push_back(clash_);
-    if (checks_ > checks_max)
+    if (!solution.is_whole)
       against.emplace_back("there are too many combinations to try all: say versions, or fewer needs at a time");
     if (against.empty()) against.emplace_back("those that meet each need do not go together");
   }
 
   [[nodiscard]] std::string why_none(const SoftwareNeed& need) const {
     std::vector<std::string> versions, featured;
-    std::set<std::string> names;
+    std::set<std::string> names, seen;
     const std::string* unloadable = nullptr;
     for (const Software& one : table_) {
       names.insert(to_lower(one.name.substr(one.name.rfind('/') + 1)));
@@ -238,9 +173,9 @@ class Solver {
         unloadable = &one.known;
         continue;
       }
-      if (std::ranges::find(versions, *version) == versions.end()) versions.push_back(*version);
-      if (meets(*version, need) && std::ranges::find(featured, *version) == featured.end())
-        featured.push_back(*version);
+      if (!seen.insert(*version).second) continue;
+      versions.push_back(*version);
+      if (meets(*version, need)) featured.push_back(*version);
     }
     if (versions.empty() && unloadable != nullptr)
       return fmt::format("no module has {}: it is known from {} only", need.name, printable(*unloadable));
@@ -275,22 +210,25 @@ class Solver {
       if (!some.empty()) (loose ? open : relaxed).push_back(std::move(some));
     }
     std::ranges::move(open, std::back_inserter(relaxed));
-    candidates_ = std::move(relaxed);
-    state_ = ClaimState(book_);
-    checks_ = 0;
-    if (!candidates_.empty() && search(0, false)) return modules();
-    return first_that_fit();
+    SoftwareSearch search(book_, relaxed, [](std::size_t, std::size_t) {});
+    if (!relaxed.empty() && search.first()) return modules(search.rows());
+    return first_that_fit(relaxed);
   }
 
-  // Need by need the first that goes with those before it; a need that has none is left out.
-  [[nodiscard]] std::vector<std::string> first_that_fit() {
-    state_ = ClaimState(book_);
+  // Need by need those that go with the ones before; a need that has none is left out.
+  [[nodiscard]] std::vector<std::string> first_that_fit(const std::vector<Candidates>& some) {
+    std::vector<Candidates> kept;
     std::vector<std::string> all;
-    for (const Candidates& some : candidates_) {
-      const auto first = std::ranges::find_if(some, [&](const SoftwarePick& one) { return fits(one); });
-      if (first == some.end()) continue;
-      state_.take(book_.claims_of(first->row));
-      add_modules(first->row, all);
+    for (const Candidates& one : some) {
+      kept.push_back(one);
+      SoftwareSearch search(book_, kept, [](std::size_t, std::size_t) {});
+      if (search.first()) {
+        all = modules(search.rows());
+        const auto picks = search.picks();
+        for (std::size_t i = 0; i < kept.size(); ++i) kept[i] = {picks[i]};
+      } else {
+        kept.pop_back();
+      }
     }
     return all;
   }
@@ -298,10 +236,8 @@ class Solver {
   std::span<const Software> table_;
   std::span<const SoftwareNeed> needs_;
   ClaimBook book_;
-  ClaimState state_;
   std::vector<Candidates> candidates_;
-  std::vector<std::size_t> cursor_;
-  std::size_t checks_ = 0, reached_ = 0, clashing_ = 0;
+  std::size_t reached_ = 0, clashing_ = 0;
   std::string clash_;
 };
 

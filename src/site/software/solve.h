@@ -23,6 +23,7 @@ struct SoftwareSolution {
   std::vector<std::string> also;     // the modules of another set with the same versions; empty: there is none
   std::vector<std::string> against;  // why nothing fits, a sentence each
   std::vector<std::string> nearest;  // modules of the nearest set that exists; empty: there is none
+  bool is_whole = true;              // false: there are too many combinations to say that nothing fits
 };
 
 [[nodiscard]] SoftwareSolution solve_needs(std::span<const Software> table, std::span<const SoftwareNeed> needs);

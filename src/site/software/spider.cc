@@ -80,15 +80,19 @@ void add_spider_module(const std::string& file, const JsonValue& module, std::ve
 class CacheChains {
  public:
   CacheChains(const LuaValue* added, const std::vector<std::string>& module_path)
-      : added_(added), roots_(module_path.begin(), module_path.end()) {}
+      : roots_(module_path.begin(), module_path.end()) {
+    if (added == nullptr) return;
+    for (const auto& [directory, parents] : added->members) added_.try_emplace(directory, &parents);
+  }
 
   const std::vector<Chain>& of(const std::string& directory, std::size_t depth = 0) {
     const auto [at, made] = known_.try_emplace(directory);
     if (!made || depth > chain_depth_max) return at->second;
     std::vector<Chain> found;
     if (roots_.contains(directory)) found.emplace_back();
-    const LuaValue* const parents = added_ == nullptr ? nullptr : added_->find(directory);
-    for (const auto& [module, where] : parents == nullptr ? decltype(LuaValue::members)() : parents->members) {
+    const auto parents = added_.find(directory);
+    if (parents == added_.end()) return known_[directory] = std::move(found);
+    for (const auto& [module, where] : parents->second->members) {
       for (Chain chain : std::vector<Chain>(of(where.text, depth + 1))) {
         chain.push_back(module);
         if (found.size() < chains_max && is_plain_value(module)) found.push_back(std::move(chain));
@@ -98,7 +102,7 @@ class CacheChains {
   }
 
  private:
-  const LuaValue* added_;
+  std::map<std::string_view, const LuaValue*> added_;  // a search through the list for each would be quadratic
   std::set<std::string> roots_;
   std::map<std::string, std::vector<Chain>> known_;
 };
@@ -143,7 +147,7 @@ void add_cached_files(const LuaValue& folder, const std::vector<Chain>& chains, 
 std::vector<SpiderModule> parse_spider_json(std::string_view answer) {
   while (answer.ends_with('\n')) answer.remove_suffix(1);
   if (const auto last = answer.rfind("\n{"); last != std::string_view::npos) answer.remove_prefix(last + 1);
-  const JsonValue document = parse_json(answer, "Lmod's answer", {spider_bytes_max, 16, 8'000'000});
+  const JsonValue document = parse_json(answer, "Lmod's answer", {spider_bytes_max, 16, 2'000'000});
   const auto* names = document.get<JsonValue::Object>();
   // A table of Lua without members is a list, too.
   if (names == nullptr && document.get<JsonValue::Array>() == nullptr)

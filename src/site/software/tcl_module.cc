@@ -1,5 +1,6 @@
 #include <map>
 #include <optional>
+#include <set>
 
 #include "base/text.h"
 #include "software/module_words.h"
@@ -17,13 +18,36 @@ class TclModule {
   ModuleText read() {
     while (!text_.empty()) {
       std::string line = take_line();
-      if (const auto words = words_of_line(line); !words.empty() && words[0]) read_command(*words[0], words);
+      const auto words = words_of_line(line);
+      if (words.empty()) continue;
+      const bool is_shown = words[0] == "puts" || words[0] == "module-whatis";
+      if (!is_shown || line.find('[') != std::string::npos) plain_ += line + '\n';
+      if (words[0]) read_command(*words[0], words);
+      if (!words[0]) found_.unsure = "it has a command whose name is not known";
     }
+    find_what_is_unsure();
     return std::move(found_);
   }
 
  private:
   using Word = std::optional<std::string>;  // nullopt: not known without running it
+
+  // Commands in blocks of one line, in brackets and behind a ';' are not read: it is counted what they could be.
+  void find_what_is_unsure() {
+    for (const char* one :
+         {"source", "exec", "eval", "open", "uplevel", "interp", "rename", "package", "subst", "namespace", "apply"})
+      if (count_words(plain_, one) != 0) found_.unsure = "it has " + std::string(one);
+    if (count_words(plain_, "MODULEPATH") > understood_ || count_words(plain_, "use") > used_)
+      found_.unsure = "it changes MODULEPATH in a form that is not understood";
+    for (const std::string& name : read_names_) {  // each other command that sets it has its name without a '$'
+      std::size_t bare = count_words(plain_, name);
+      for (const std::string& asked : {"$" + name, "${" + name + "}"}) {
+        for (auto at = plain_.find(asked); at != std::string::npos; at = plain_.find(asked, at + asked.size()))
+          bare -= count_words(std::string_view(plain_).substr(at, asked.size() + 1), name);
+      }
+      if (bare > 1) found_.unsure = "it may set " + name + " more than once";
+    }
+  }
 
   // With its continuations; of a block `if {...} {` the lines inside come one by one.
   std::string take_line() {
@@ -58,7 +82,8 @@ class TclModule {
   Word take_word(std::string_view& line) const {
     if (line.front() == '{') {  // as it is; one that does not end here opens a block
       const auto end = line.find('}');
-      const Word word = end == std::string_view::npos ? std::nullopt : Word(line.substr(1, end - 1));
+      const bool whole = end != std::string_view::npos && line.substr(1, end - 1).find('{') == std::string_view::npos;
+      const Word word = whole ? Word(line.substr(1, end - 1)) : std::nullopt;
       line.remove_prefix(end == std::string_view::npos ? line.size() : end + 1);
       return word;
     }
@@ -77,6 +102,7 @@ class TclModule {
 
   Word substituted(std::string_view text) const {
     std::string whole;
+    if (text.find('\\') != std::string_view::npos) return std::nullopt;
     while (!text.empty()) {
       const auto dollar = std::min(text.find_first_of("$["), text.size());
       whole += text.substr(0, dollar);
@@ -89,6 +115,7 @@ class TclModule {
       std::size_t end = 0;
       while (end < text.size() && (is_digit(text[end]) || is_tcl_letter(text[end]) || text[end] == '_')) ++end;
       const auto found = values_.find(std::string(text.substr(0, end)));
+      if (found != values_.end()) read_names_.insert(found->first);
       text.remove_prefix(std::min(end + (braced ? 1 : 0), text.size()));
       if (found == values_.end() || text.starts_with('(') || whole.size() + found->second.size() > 4096)
         return std::nullopt;  // $env(HOME), too
@@ -98,13 +125,18 @@ class TclModule {
   }
 
   void read_command(const std::string& command, const std::vector<Word>& words) {
-    if (command == "set" && words.size() == 3 && words[1]) {
+    if (command == "set" && words.size() > 1 && !words[1]) found_.unsure = "it sets a name that is not known";
+    if (command == "proc" && (words.size() < 2 || !words[1] || !words[1]->starts_with("Modules")))
+      found_.unsure = "it has proc";
+    if (command == "module-virtual") {
+      for (std::size_t at = 2; at < words.size(); ++at) found_.files.push_back(words[at].value_or(""));
+    } else if (command == "set" && words.size() == 3 && words[1]) {
       if (!words[2]) {
         values_.erase(*words[1]);
       } else if (values_.size() < module_values_max || values_.contains(*words[1])) {
         values_[*words[1]] = *words[2];
       }
-    } else if (command == "prepend-path" || command == "append-path") {
+    } else if (command == "prepend-path" || command == "append-path" || command == "remove-path") {
       read_path(words);
     } else if (command == "module" && words.size() > 2 && words[1]) {
       read_module_command(*words[1], words);
@@ -125,15 +157,20 @@ class TclModule {
   void read_path(const std::vector<Word>& words) {
     std::size_t at = 1;
     while (at < words.size() && words[at] && words[at]->starts_with('-')) at += words[at] == "-d" ? 2 : 1;
+    if (at < words.size() && !words[at]) found_.unsure = "it changes a path whose name is not known";
     if (at + 1 >= words.size() || words[at] != "MODULEPATH") return;
-    for (++at; at < words.size(); ++at) add_directory(found_, words[at].value_or(""));
+    ++understood_;
+    if (words[0] == "remove-path") return;
+    if (at != 1) found_.unsure = "it changes MODULEPATH by another separator";
+    for (++at; at < words.size(); ++at) add_directories(found_, words[at].value_or(""));
   }
 
   void read_module_command(const std::string& command, const std::vector<Word>& words) {
     if (command == "load" || command == "add") add_words(found_.needs, words, 2);
     if (command != "use") return;
+    ++used_;
     for (std::size_t at = 2; at < words.size(); ++at) {
-      if (!words[at] || !words[at]->starts_with('-')) add_directory(found_, words[at].value_or(""));
+      if (!words[at] || !words[at]->starts_with('-')) add_directories(found_, words[at].value_or(""));
     }
   }
 
@@ -146,12 +183,19 @@ class TclModule {
   std::string_view text_;
   ModuleText found_;
   std::map<std::string, std::string> values_;
+  mutable std::set<std::string> read_names_;  // those whose value was asked for
+  std::string plain_;                         // the text without comments
+  std::size_t understood_ = 0, used_ = 0;     // of MODULEPATH, and of `module use`
 };
 
 }  // namespace
 
 bool is_tcl_module(std::string_view text) noexcept { return text.starts_with("#%Module"); }
 
-ModuleText read_tcl_module(std::string_view text) { return TclModule(text.substr(0, module_text_max)).read(); }
+ModuleText read_tcl_module(std::string_view text) {
+  ModuleText said = TclModule(text.substr(0, module_text_max)).read();
+  if (text.size() >= module_text_max) said.unsure = "it is too long";
+  return said;
+}
 
 }  // namespace sabath

@@ -75,6 +75,11 @@ TEST(AnswersOfLmod, ItsCache) {
   const std::string loop = R"(spiderT = { ["/a"] = {}, ["/b"] = {} }
 mpathMapT = { ["/a"] = { ["x/1"] = "/b" }, ["/b"] = { ["y/1"] = "/a" } })";
   EXPECT_TRUE(parse_spider_cache(loop, {"/a"}).empty());
+  std::string many = "spiderT = {";  // a search through a list for each of them would take hours
+  for (int i = 0; i < 60'000; ++i) many += "[\"/d" + std::to_string(i) + "\"]={},";
+  many += "}\nmpathMapT = {";
+  for (int i = 0; i < 60'000; ++i) many += "[\"/d" + std::to_string(i) + "\"]={[\"x/1\"]=\"/e\"},";
+  EXPECT_TRUE(parse_spider_cache(many + "}", {"/a"}).empty());
 }
 
 TEST(AnswersOfLmod, WhatIsNoTable) {
@@ -176,6 +181,10 @@ TEST(AnswersOfTheNetwork, NoPassword) {
   EXPECT_EQ(proxy_without_password("http://me:secret@proxy.lab:3128/"), "http://proxy.lab:3128/");
   EXPECT_EQ(proxy_without_password("me:se@cret@proxy.lab:3128"), "proxy.lab:3128");
   EXPECT_EQ(proxy_without_password("proxy.lab"), "proxy.lab");
+  EXPECT_EQ(proxy_without_password("http://me:SEC/RETW@h:1"), "http://(not shown)");
+  EXPECT_EQ(proxy_without_password("me:SEC?RE#TW@h:1/x"), "(not shown)");
+  EXPECT_EQ(proxy_without_password("http://h:1/?tok=SECRETW"), "http://h:1");
+  EXPECT_EQ(proxy_without_password("http://h:1?tok=SEC@RETW"), "http://(not shown)");
 }
 
 }  // namespace

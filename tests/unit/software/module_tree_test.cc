@@ -82,6 +82,72 @@ TEST_F(ModuleTrees, ItEndsAtItsBounds) {
   EXPECT_EQ(deep.software.size(), 7U);
 }
 
+// A module system is not asked where a run of a modulefile could lead to what no text says.
+TEST_F(ModuleTrees, WhatARunCouldAdd) {
+  for (const char* text :
+       {"prepend_path{\"MODULEPATH\", os.getenv(\"X\")}",
+        "prepend_path(\"MODULEPATH\", pathJoin(os.getenv(\"X\") or \"/a\", \"b\"))",
+        "for _, d in ipairs{\"/a\"} do prepend_path(\"MODULEPATH\", d) end",
+        "local p = prepend_path\np(\"MODULEPATH\", \"/a\")", "prepend_path(\"MODULEPATH\", [[/a]])",
+        "prepend_path([[MODULEPATH]], \"/a\")", "setenv(\"MODULEPATH\", \"/a\")",
+        "local d = \"/a\"\nif x then d = \"/b\" end\nprepend_path(\"MODULEPATH\", d)", "dofile(\"/a\")",
+        "local f = io.popen(\"x\")", "local d = \"/a\":gsub(\"a\", \"b\")\nprepend_path(\"MODULEPATH\", d)",
+        "prepend_path(\"MODULEPATH\", \"/a\\47b\")", "local a, d = \"/a\", \"/b\"\nprepend_path(\"MODULEPATH\", d)",
+        "prepend_path(\"MODULEPATH\", \"~/x\")"}) {
+    put("lua/tool/1.lua", text);
+    EXPECT_NE(read({"lua"}).unsure, "") << text;
+  }
+  for (const char* text : {"foreach d {/a /b} {module use $d}", "foreach d {/a /b} {\nmodule use $d\n}", "source /a/b",
+                           "if {1} { module use /a }", "set d /a; module use $d", "module use [exec pwd]", "$x use /a",
+                           "set d /a\nif {1} {set d /b}\nmodule use $d", "prepend-path MODULEPATH $env(X)",
+                           "setenv MODULEPATH /a", "module use /a\\x62"}) {
+    put("tcl/tool/1", std::string("#%Module\n") + text + "\n");
+    EXPECT_NE(read({"tcl"}).unsure, "") << text;
+  }
+  const std::string here = top.string();
+  fs::create_directories(top / "lib");
+  fs::create_directories(top / "bin");
+  put("good/tool/1.lua", fmt::format("help([[it changes MODULEPATH]])\nlocal d = \"{0}\"\n"
+                                     "prepend_path{{\"MODULEPATH\", d .. \"/lib:{0}/bin\"}}\n"
+                                     "prepend_path(\"PATH\", os.getenv(\"X\"))\nfor i = 1, 2 do whatis(\"x\") end\n",
+                                     here));
+  put("good/tool/2", fmt::format("#%Module\nproc ModulesHelp {{ }} {{\nputs stderr {{use it}}\n}}\n"
+                                 "set place {}\nmodule use $place/lib\nset-alias a b\n",
+                                 here));
+  const ModuleTree good = read({"good"});
+  EXPECT_EQ(good.unsure, "");
+  EXPECT_EQ(good.directories, (Texts{here + "/good", here + "/lib", here + "/bin"}));
+}
+
+TEST_F(ModuleTrees, WhatARunCouldReach) {
+  const auto unsure = [&](const std::string& name) { return read({name}).unsure; };
+  put("names/a b/1.lua", "prepend_path(\"MODULEPATH\", \"/usr\")");
+  EXPECT_NE(unsure("names"), "");
+  put("deep/1/2/3/4/5/6.lua", "");
+  EXPECT_NE(unsure("deep"), "");
+  put("dots/.modulerc", "#%Module\nsource /a\n");
+  EXPECT_NE(unsure("dots"), "");
+  put("virtual/.modulerc", "#%Module\nmodule-virtual x/1 /nowhere/at/all\n");
+  EXPECT_NE(unsure("virtual"), "");
+  put("plain/tool/1.lua", "");
+  put("plain/.version", "#%Module\nset ModulesVersion 1\n");
+  EXPECT_EQ(unsure("plain"), "");
+  fs::create_directory_symlink("/nowhere/at/all", top / "plain/gone");
+  EXPECT_NE(unsure("plain"), "");
+  fs::remove(top / "plain/gone");
+  fs::create_directories(top / "plain/.hidden");
+  fs::permissions(top / "plain/.hidden", fs::perms::all);
+  EXPECT_NE(unsure("plain"), "");
+  fs::remove(top / "plain/.hidden");
+  put("plain/tool/README", "");
+  fs::permissions(top / "plain/tool/README", fs::perms::all);
+  EXPECT_EQ(read({"plain"}).passed_over.size(), 1U);
+  fs::create_directories(top / "open");
+  fs::permissions(top / "open", fs::perms::all);
+  put("later/tool/1.lua", adds("open/later"));
+  EXPECT_NE(unsure("later"), "");
+}
+
 TEST_F(ModuleTrees, WhatOthersCanWriteIsNamedAndNotRead) {
   put("open/tool/1.lua", "");
   put("Core/gcc/12.3.lua", adds("open"));

@@ -186,13 +186,15 @@ TEST(SolveMore, TwentyThousandModulesAndNoWayThroughThem) {
     for (int i = 0; i < 1000; ++i)
       table.push_back(module_of(fmt::format("tool{}/1.{}", name, i), {fmt::format("base/{}", i * 20 + name)}));
   }
+  for (int i = 0; i < 20'000; ++i) table.push_back(module_of(fmt::format("base/{}", i)));
   std::vector<SoftwareNeed> needs;
   for (int name = 0; name < 20; ++name) needs.push_back(parse_software_need(fmt::format("tool{}", name)));
   const SoftwareSolution none = solve_needs(table, needs);  // no two have a base in common
   EXPECT_TRUE(none.picks.empty());
   EXPECT_FALSE(none.against.empty());
   EXPECT_FALSE(none.nearest.empty());
-  for (Software& one : table) one.chain = {"base/1"};
+  for (Software& one : table)
+    if (!one.chain.empty()) one.chain = {"base/1"};
   EXPECT_EQ(solve_needs(table, needs).modules.size(), 21U);
 }
 
@@ -216,7 +218,7 @@ TEST(SolveMore, CombinationsAreBounded) {
 }
 
 TEST(SolveMore, ATableOfLoopsEnds) {
-  std::vector<Software> table{module_of("a/1", {}, {}, {"b/1"}), module_of("b/1", {}, {}, {"a/1", "b/1", "gone/2"})};
+  std::vector<Software> table{module_of("a/1", {}, {}, {"b/1"}), module_of("b/1", {}, {}, {"a/1", "b/1"})};
   const std::vector<SoftwareNeed> needs{parse_software_need("a")};
   EXPECT_EQ(solve_needs(table, needs).modules, (Texts{"b/1", "a/1"}));
 }

@@ -61,7 +61,7 @@ SolveSiteRecord solve_site(Session& session, const SolveSiteRequest& request, Ev
   record.also = solution.also;
   record.against = solution.against;
   record.nearest = solution.nearest;
-  if (solution.picks.empty()) record.exit = exit_code(FailureKind::not_found);
+  if (solution.picks.empty()) record.exit = exit_code(solution.is_whole ? FailureKind::not_found : FailureKind::usage);
   return record;
 }
 
