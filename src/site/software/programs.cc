@@ -66,6 +66,7 @@ ProgramAnswer Programs::ask(std::vector<std::string> argv, const std::map<std::s
   command.argv = std::move(argv);
   auto variables = variables_for_programs(environment_, owners_);
   for (const auto& [name, value] : changes) variables[name] = value;
+  for (const auto& [name, value] : environment_.variables) variables.try_emplace(name, "");  // not set there
   command.environment.assign(variables.begin(), variables.end());
   command.directory = "/";
   command.deadline = patience_;
