@@ -206,7 +206,7 @@ class Strange(Site):
         self.assertEqual(self.fact(profile, "modules")["known"], "MODULEPATH is not set")
         self.assertEqual(self.fact(profile, "mpi"), {"name": "mpi", "value": "none", "known": "mpirun is not on PATH"})
         refused = self.solve("cuda>=11", "--site", self.written(profile), code=3)
-        self.assertIn("names no software", refused["error"]["message"])
+        self.assertIn("names no module and no interpreter", refused["error"]["message"])
 
     def written(self, profile):
         file = self.home / f"{len(list(self.home.glob('*.json')))}.json"

@@ -83,7 +83,7 @@ struct SiteProfile {
 struct DetectSiteRequest {
   std::filesystem::path output;      // the file of the profile; empty: none is written
   std::string name;                  // of the profile; empty: the host's
-  std::chrono::seconds patience{2};  // with each program that is asked
+  std::chrono::seconds patience{0};  // with each program that is asked; 0: 10, and a module system 2
   Environment environment;
 };
 struct DetectSiteRecord {
