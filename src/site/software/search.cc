@@ -9,7 +9,7 @@ constexpr std::size_t work_max = 40'000'000;  // looks at one claim: about a sec
 
 }  // namespace
 
-bool SoftwareSearch::is_at_bound() const { return state_.work() + book_->work() > work_max; }
+bool SoftwareSearch::is_at_bound() const { return state_.work() + book_->work() + order_.work() > work_max; }
 
 bool SoftwareSearch::first() { return search(); }
 
@@ -20,10 +20,21 @@ bool SoftwareSearch::next() {
     levels_.pop_back();
   }
   if (levels_.empty()) return false;
+  open_last_again();
+  return search();
+}
+
+void SoftwareSearch::open_last_again() {
   Level& last = levels_.back();
   open_again(last);
   for (unsigned before = 0; before + 1 < levels_.size(); ++before) last.blame.insert(before);
-  return search();
+}
+
+bool SoftwareSearch::is_loaded_so() {
+  auto why = order_.why_not(rows());
+  if (why.empty()) return true;
+  not_loaded_ = std::move(why);
+  return false;
 }
 
 void SoftwareSearch::open_again(Level& level) {
@@ -34,7 +45,10 @@ void SoftwareSearch::open_again(Level& level) {
 
 bool SoftwareSearch::search() {
   while (!is_at_bound()) {
-    if ((levels_.empty() || levels_.back().is_taken) && !add_level()) return true;
+    if ((levels_.empty() || levels_.back().is_taken) && !add_level()) {
+      if (levels_.empty() || is_loaded_so()) return true;
+      open_last_again();
+    }
     if (!take_next() && !jump_back()) return false;
   }
   return false;
