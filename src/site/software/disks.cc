@@ -44,8 +44,12 @@ std::string device_kind(dev_t device) {
   if (fs::exists(place / "partition", unknown)) place = place.parent_path();
   if (place.filename().string().starts_with("nvme")) return "NVMe";
   if (!fs::exists(place / "device", unknown)) return "";  // made of others: they may differ
-  const auto text = try_read_text(place / "queue/rotational", 64);
-  return !text ? "" : trim(*text) == "1" ? "rotating" : trim(*text) == "0" ? "SSD" : "";
+  try {
+    const auto text = try_read_text(place / "queue/rotational", 4096);
+    return !text ? "" : trim(*text) == "1" ? "rotating" : trim(*text) == "0" ? "SSD" : "";
+  } catch (const Error&) {
+    return "";  // it is not known, and no failure
+  }
 }
 
 SiteDisk disk_at(Programs& programs, const fs::path& place, const std::string& named_by, dev_t device) {

@@ -27,7 +27,7 @@ std::string LoadingOrder::why_not_next(std::size_t row, const std::vector<std::s
       return fmt::format("{} is there only after {}", printable(one.module, 300), printable(one.chain[i], 300));
   }
   for (const std::string& need : one.needs) {
-    if (book_->rows_meeting(need).empty() || is_here(row, need) || (one.opens_first && brings(row, need, rows))) continue;
+    if (book_->rows_meeting(need).empty() || is_here(row, need) || brings(row, need, rows)) continue;
     return fmt::format("{} needs {}, which is there only after it", printable(one.module, 300), printable(need, 300));
   }
   return "";
@@ -62,15 +62,15 @@ bool LoadingOrder::is_here(std::size_t row, std::string_view need) {
   });
 }
 
-// It loads this need by itself, from the directories that it has added just before.
+// It loads this need by itself: two that need each other, or one from the directories that it has added just before.
 bool LoadingOrder::brings(std::size_t row, const std::string& need, const std::vector<std::size_t>& rows) {
-  const std::string& module = book_->table()[row].module;
+  const Software& own = book_->table()[row];
   return std::ranges::any_of(book_->rows_meeting(need), [&](std::size_t one) {
     const auto& chain = book_->table()[one].chain;
     work_ += rows.size();
-    return !chain.empty() && std::ranges::find(rows, one) != rows.end() &&
-           std::ranges::find(chain, module) != chain.end() &&
-           std::ranges::all_of(chain, [&](const auto& before) { return before == module || loaded_.contains(before); });
+    return std::ranges::find(rows, one) != rows.end() && std::ranges::all_of(chain, [&](const auto& before) {
+             return loaded_.contains(before) || (own.opens_first && before == own.module);
+           });
   });
 }
 
