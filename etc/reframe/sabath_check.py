@@ -69,7 +69,9 @@ class SabathRun(rfm.RunOnlyRegressionTest):
     @run_before("run")
     def set_command(self):
         self.executable = shlex.quote(self.sabath)
-        words = ["run", "--run-dir", RECORD, *self.options, "--", self.recipe]
+        if self.recipe.startswith("-"):
+            raise SanityError(f"{self.recipe} is an option, and no recipe")
+        words = ["run", self.recipe, "--run-dir", RECORD, *self.options]
         self.executable_opts = [shlex.quote(word) for word in words]
         self.keep_files = [f"{RECORD}/run.json", f"{RECORD}/metrics.jsonl"]
         self.job.launcher = getlauncher("local")()  # `sabath run` starts the ranks itself

@@ -12,7 +12,7 @@ from support.content import fragment
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 CHECK = TREE / "etc/reframe/sabath_check.py"
-TRAIN = "import sys\nfor epoch in range(3):\n    print(f'epoch {epoch} loss {1 / (epoch + 1)}', flush=True)\nsys.exit(int(sys.argv[1]))\n"
+TRAIN = "import sys\nfor epoch in range(3):\n    print('epoch', epoch, 'loss', 1 / (epoch + 1), flush=True)\nsys.exit(int(sys.argv[1]))\n"
 
 
 def reframe():
@@ -39,7 +39,7 @@ class Checked(Case):
         report = self.home / f"report{len(list(self.home.glob('report*')))}.json"
         command = [self.command, "-c", CHECK, "-r", "--prefix", self.home / "reframe", "--report-file", report, "-S", f"options={options}",
                    "-S", f"sabath={program.BINARY}", *arguments]  # fmt: skip
-        environment = {**self.sabath.environment, "SABATH_CHECK_RECIPES": recipes}
+        environment = {**self.sabath.environment, "SABATH_CHECK_RECIPES": recipes, "TMPDIR": str(self.home)}
         done = subprocess.run([str(one) for one in command], env=environment, cwd=self.home, capture_output=True, text=True, check=False)
         self.assertTrue(report.is_file(), done.stdout + done.stderr)
         (session,) = json.loads(report.read_text())["runs"]
@@ -54,17 +54,20 @@ class Checked(Case):
         self.assertIn("sabath ended with ", cases["bad"]["fail_reason"])
         self.assertIn("nowhere", cases["nowhere"]["fail_reason"])
         figures = {name.split(":")[-1]: value[0] for name, value in cases["good"]["perfvalues"].items()}
-        (run,) = (self.home / "reframe").rglob("output/*/*/*/*/record/run.json")
+        (run,) = (self.home / "reframe").glob("output/**/run.json")
         record = json.loads(run.read_text())
         self.assertEqual(figures["seconds"], record["finished"] - record["started"])
         self.assertEqual(figures["train_seconds"], record["times"]["train"])
         self.assertEqual((figures["epochs"], figures["loss"]), (3, 1 / 3))
 
-    def test_what_was_not_trusted_is_not_run(self):
-        self.model("good", 0)
-        cases, done = self.check("good", options="--launcher,direct")
-        self.assertEqual(cases["good"]["result"], "fail")
-        self.assertIn("sabath ended with 4", cases["good"]["fail_reason"], done.stdout)
+    def test_the_exit_code_decides(self):
+        """4 is what was not trusted."""
+        fake = self.home / "sabath"
+        fake.write_text('#!/bin/sh\nmkdir record\necho \'{"state": "finished", "exit": 0}\' >record/run.json\necho why >&2\nexit 4\n')
+        fake.chmod(0o755)
+        cases, done = self.check("x", "-S", f"sabath={fake}")
+        self.assertEqual(cases["x"]["result"], "fail", done.stdout)
+        self.assertIn("sabath ended with 4: why", cases["x"]["fail_reason"])
 
     def test_a_name_is_no_command(self):
         mark = self.home / "mark"

@@ -1,6 +1,10 @@
 #include "software/search.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "sabath/path.h"
 
 namespace sabath {
 namespace {
@@ -68,7 +72,7 @@ bool SoftwareSearch::add_level() {
       if (made) {
         for (const std::size_t row : book_->rows_meeting(need)) at->second.push_back({row, ""});
       }
-      levels_.push_back({&at->second, 0, {level}, false});
+      levels_.push_back({&at->second, 0, {level}, false, need, (*one.candidates)[one.at].row});
       return true;
     }
   }
@@ -95,7 +99,12 @@ bool SoftwareSearch::take_next() {
     state_.give_back();
     level.is_taken = false;
   }
-  if (depth < candidates_.size()) dead_(depth, depth);
+  if (depth < candidates_.size()) {
+    dead_(depth, depth);
+  } else if (not_loaded_.empty()) {
+    not_loaded_ = fmt::format("{} comes with {}, and none of those goes with the others",
+                              printable(book_->table()[level.by].module, 300), printable(level.need, 300));
+  }
   return false;
 }
 

@@ -30,7 +30,7 @@ class SoftwareSearch {
   [[nodiscard]] bool next();   // another choice for the needs
   [[nodiscard]] bool is_at_bound() const;
   [[nodiscard]] std::vector<SoftwarePick> picks() const;  // one for each need, as far as they are taken
-  // Why the last that goes together is not loaded by its list; empty: there was none.
+  // Why a choice for the needs came to nothing, by what it brings along; empty: none did.
   [[nodiscard]] const std::string& why_not_loaded() const noexcept { return not_loaded_; }
   [[nodiscard]] std::vector<std::size_t> rows();          // all that is loaded, each after what it needs
   [[nodiscard]] std::optional<SoftwareClash> clash_of(std::size_t row) {
@@ -43,6 +43,8 @@ class SoftwareSearch {
     std::size_t at = 0;
     std::set<unsigned> blame;  // levels that exclude what was passed over
     bool is_taken = false;
+    std::string need = {};  // of a chosen row: what this level is for
+    std::size_t by = 0;     // that row
   };
   [[nodiscard]] bool search();
   [[nodiscard]] bool add_level();
