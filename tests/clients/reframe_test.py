@@ -39,7 +39,7 @@ class Checked(Case):
         report = self.home / f"report{len(list(self.home.glob('report*')))}.json"
         command = [self.command, "-c", CHECK, "-r", "--prefix", self.home / "reframe", "--report-file", report, "-S", f"options={options}",
                    "-S", f"sabath={program.BINARY}", *arguments]  # fmt: skip
-        environment = {**self.sabath.environment, "SABATH_CHECK_RECIPES": recipes, "TMPDIR": str(self.home)}
+        environment = {**self.sabath.environment, "SABATH_CHECK_RECIPES": recipes, "TMPDIR": str(self.home), "PYTHONDONTWRITEBYTECODE": "1"}
         done = subprocess.run([str(one) for one in command], env=environment, cwd=self.home, capture_output=True, text=True, check=False)
         self.assertTrue(report.is_file(), done.stdout + done.stderr)
         (session,) = json.loads(report.read_text())["runs"]

@@ -32,7 +32,9 @@ std::string name_of_need(const std::string& need) {
   return name.ends_with("/default") ? name.substr(0, name.size() - 8) : name;
 }
 
-// "12", "12:13", "12:", ":13" and lists of these, as environment-modules has them behind an '@'.
+// "12", "12:13", "12:", ":13" and lists of these, as environment-modules has them behind an '@': ":13" has 13.2, too,
+// and
+// ":<=13" of Lmod has not.
 bool is_in_ranges(const std::string& version, std::string_view ranges) {
   using Kind = VersionBound::Kind;
   while (!ranges.empty()) {
@@ -46,7 +48,9 @@ bool is_in_ranges(const std::string& version, std::string_view ranges) {
     }
     const std::string first(range.substr(0, colon)), last(range.substr(colon + 1));
     const bool begins = first.empty() || meets(version, VersionBound{Kind::at_least, first});
-    if (begins && (last.empty() || meets(version, VersionBound{Kind::at_most, last}))) return true;
+    const bool ends = last.starts_with("<=") ? compare_versions(version, last.substr(2)) <= 0
+                                             : last.empty() || meets(version, VersionBound{Kind::at_most, last});
+    if (begins && ends) return true;
   }
   return false;
 }

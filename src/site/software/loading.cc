@@ -7,15 +7,22 @@
 #include "sabath/path.h"
 
 namespace sabath {
+namespace {
+
+constexpr std::size_t look_up = 20;  // in a map by a text, beside a look at a number
+
+}  // namespace
 
 std::string LoadingOrder::why_not(const std::vector<std::size_t>& rows) {
   loaded_.clear();
+  std::vector<std::size_t> in_several_places;
   for (const std::size_t row : rows) {
     if (book_->table()[row].module.empty()) continue;
     if (auto why = why_not_next(row, rows); !why.empty()) return why;
     loaded_[book_->table()[row].module] = {row, loaded_.size() + 1};
-    for (const auto& [module, one] : loaded_)
-      if (auto why = why_replaced(one.row); !why.empty()) return why;
+    if (is_in_several_places(row)) in_several_places.push_back(row);
+    for (const std::size_t one : in_several_places)
+      if (auto why = why_replaced(one); !why.empty()) return why;
   }
   return "";
 }
@@ -33,20 +40,24 @@ std::string LoadingOrder::why_not_next(std::size_t row, const std::vector<std::s
   return "";
 }
 
+bool LoadingOrder::is_in_several_places(std::size_t row) {
+  const std::string& module = book_->table()[row].module;
+  work_ += look_up;
+  const auto [at, made] = in_several_places_.try_emplace(module, false);
+  if (!made) return at->second;
+  const auto& rows = book_->rows_meeting(module);
+  work_ += rows.size();
+  return at->second =
+             std::ranges::count_if(rows, [&](std::size_t one) { return book_->table()[one].module == module; }) > 1;
+}
+
 // By the end of MODULEPATH that was added last.
 std::string LoadingOrder::why_replaced(std::size_t row) {
   const std::string& module = book_->table()[row].module;
   const auto& rows = book_->rows_meeting(module);
-  const auto [at, made] = in_one_place_.try_emplace(module, false);
-  if (made) {
-    at->second = std::ranges::count_if(rows, [&](std::size_t one) { return book_->table()[one].module == module; }) < 2;
-    work_ += rows.size();
-  }
-  ++work_;
-  if (at->second) return "";
   const std::size_t own = place_of(row);
   for (const std::size_t other : rows) {
-    ++work_;
+    work_ += look_up;
     const Software& there = book_->table()[other];
     if (there.module != module || there.chain == book_->table()[row].chain || !is_reached(other)) continue;
     if (place_of(other) > own && !does_as_well(other, row))
@@ -57,7 +68,7 @@ std::string LoadingOrder::why_replaced(std::size_t row) {
 
 bool LoadingOrder::is_here(std::size_t row, std::string_view need) {
   return std::ranges::any_of(book_->rows_meeting(std::string(need)), [&](std::size_t one) {
-    ++work_;
+    work_ += look_up;
     return one != row && loaded_.contains(book_->table()[one].module);
   });
 }
@@ -77,7 +88,7 @@ bool LoadingOrder::brings(std::size_t row, const std::string& need, const std::v
 bool LoadingOrder::is_reached(std::size_t row) {
   const auto& chain = book_->table()[row].chain;
   for (std::size_t i = 0; i < chain.size(); ++i) {
-    ++work_;
+    work_ += look_up;
     const auto found = loaded_.find(chain[i]);
     if (found == loaded_.end()) return false;
     const auto parent = book_->parent_of(row, i);
@@ -95,10 +106,10 @@ bool LoadingOrder::does_as_well(std::size_t row, std::size_t other) {
     return parts_of_module(one.module).first != parts_of_module(excluded).first && is_here(row, excluded);
   });
   return has_needs && !excludes && std::ranges::none_of(loaded_, [&](const auto& loaded) {
-    ++work_;
-    const auto& chain = book_->table()[loaded.second.row].chain;
-    return std::ranges::find(chain, one.module) != chain.end();
-  });
+           ++work_;
+           const auto& chain = book_->table()[loaded.second.row].chain;
+           return std::ranges::find(chain, one.module) != chain.end();
+         });
 }
 
 std::size_t LoadingOrder::place_of(std::size_t row) const {

@@ -27,6 +27,7 @@ class LoadingOrder {
   };
   [[nodiscard]] std::string why_not_next(std::size_t row, const std::vector<std::size_t>& rows);
   [[nodiscard]] std::string why_replaced(std::size_t row);
+  [[nodiscard]] bool is_in_several_places(std::size_t row);
   [[nodiscard]] bool is_here(std::size_t row, std::string_view need);
   [[nodiscard]] bool brings(std::size_t row, const std::string& need, const std::vector<std::size_t>& rows);
   [[nodiscard]] bool is_reached(std::size_t row);
@@ -35,7 +36,7 @@ class LoadingOrder {
 
   ClaimBook* book_;
   std::map<std::string_view, Loaded> loaded_;  // by module
-  std::map<std::string_view, bool> in_one_place_;
+  std::map<std::string_view, bool> in_several_places_;
   std::size_t work_ = 0;
 };
 

@@ -19,7 +19,7 @@ struct Described<Software> {
                       .null_if_empty = true, .absent_if_empty = true),
       SABATH_FIELD(needs, .help = "modules that it loads or asks for by itself", .null_if_empty = true,
                    .absent_if_empty = true),
-      SABATH_FIELD(opens_first, .help = "what is below it is there before it loads what it needs", 
+      SABATH_FIELD(opens_first, .help = "what is below it is there before it loads what it needs",
                    .only_if = SABATH_IF(opens_early)),
       SABATH_FIELD(conflicts, .help = "modules that may not be loaded beside it", .null_if_empty = true,
                    .absent_if_empty = true),

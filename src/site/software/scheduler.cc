@@ -59,8 +59,9 @@ void note_transfer(SitePartition& one, std::string_view features) {
 }  // namespace
 
 std::string word_of_transfer(std::string_view text) {
-  constexpr std::string_view words[] = {"transfer",  "xfer",      "dtn", "datamover", "datamovers", "dm",   "dmover",
-                                        "datatransfer", "transfers", "data-transfer", "copy", "copyq", "dtnode"};
+  constexpr std::string_view words[] = {"transfer", "xfer",   "dtn",          "datamover", "datamovers",
+                                        "dm",       "dmover", "datatransfer", "transfers", "data-transfer",
+                                        "copy",     "copyq",  "dtnode"};
   const std::string lower = to_lower(text.substr(0, 4096));
   const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
   for (const std::string_view word : words) {

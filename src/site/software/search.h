@@ -32,7 +32,7 @@ class SoftwareSearch {
   [[nodiscard]] std::vector<SoftwarePick> picks() const;  // one for each need, as far as they are taken
   // Why a choice for the needs came to nothing, by what it brings along; empty: none did.
   [[nodiscard]] const std::string& why_not_loaded() const noexcept { return not_loaded_; }
-  [[nodiscard]] std::vector<std::size_t> rows();          // all that is loaded, each after what it needs
+  [[nodiscard]] std::vector<std::size_t> rows();  // all that is loaded, each after what it needs
   [[nodiscard]] std::optional<SoftwareClash> clash_of(std::size_t row) {
     return state_.clash_with(book_->claims_of(row));
   }

@@ -151,7 +151,8 @@ TEST(AnswersOfSlurm, Partitions) {
 
 TEST(AnswersOfSlurm, PartitionsForTransfers) {
   const auto partitions = parse_sinfo(
-      "batch*|up|1:00|2|8|16000|(null)|ib,hdr\nxfer|up|1:00|2|8|16000|(null)|(null)\ndata|up|1:00|1|8|16000|(null)|dtn\n"
+      "batch*|up|1:00|2|8|16000|(null)|ib,hdr\nxfer|up|1:00|2|8|16000|(null)|(null)\ndata|up|1:00|1|8|16000|(null)|"
+      "dtn\n"
       "mix|up|1:00|1|8|16000|(null)|dtn\nmix|up|1:00|1|8|16000|(null)|ib\nadmin|up|1:00|1|8|16000|(null)|\n");
   ASSERT_EQ(partitions.size(), 5U);
   EXPECT_FALSE(partitions[0].transfer);
@@ -171,10 +172,12 @@ TEST(AnswersOfSlurm, PartitionsForTransfers) {
 TEST(AnswersOfTheNetwork, TheDefaultRoute) {
   const std::string head = "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\n";
   EXPECT_EQ(default_route_of(head + "ib0\t000200C0\t0\t1\t0\t0\t0\t00FFFFFF\n", ""), "no default route");
-  EXPECT_EQ(default_route_of(head + "eth0\t00000000\t010200C0\t3\t0\t0\t0\t00000000\t0\n", ""), "a default route by eth0");
+  EXPECT_EQ(default_route_of(head + "eth0\t00000000\t010200C0\t3\t0\t0\t0\t00000000\t0\n", ""),
+            "a default route by eth0");
   const std::string zeros(32, '0');
   const auto ipv6 = [&](const char* length, const char* interface) {
-    return zeros + " " + length + " " + zeros + " 00 " + zeros + " 00000400 00000003 00000000 00000003     " + interface;
+    return zeros + " " + length + " " + zeros + " 00 " + zeros + " 00000400 00000003 00000000 00000003     " +
+           interface;
   };
   EXPECT_EQ(default_route_of(head, ipv6("00", "eth1")), "a default route by eth1");
   EXPECT_EQ(default_route_of(head, ipv6("00", "lo")), "no default route");

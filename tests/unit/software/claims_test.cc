@@ -98,10 +98,17 @@ TEST(WhatIsClaimed, RangesOfEnvironmentModules) {
     rows.push_back(row);
     return modules_of(rows, {"x"});
   };
-  for (const auto& [need, modules] :
-       {std::pair{"gcc@12:", "gcc/13.2 x/1"}, {"gcc@:12", "gcc/12.3 x/1"}, {"gcc@11:12", "gcc/12.3 x/1"},
-        {"gcc@12", "gcc/12.3 x/1"}, {"gcc@9,11.4", "gcc/11.4 x/1"}, {"gcc@1", ""}, {"gcc@14:", ""}, {"gcc@", ""},
-        {"gcc@:", "gcc/13.2 x/1"}, {"gcc@,,:10", "gcc/9 x/1"}})
+  for (const auto& [need, modules] : {std::pair{"gcc@12:", "gcc/13.2 x/1"},
+                                      {"gcc@:12", "gcc/12.3 x/1"},
+                                      {"gcc@11:12", "gcc/12.3 x/1"},
+                                      {"gcc@12", "gcc/12.3 x/1"},
+                                      {"gcc@:<=12", "gcc/11.4 x/1"},
+                                      {"gcc@9,11.4", "gcc/11.4 x/1"},
+                                      {"gcc@1", ""},
+                                      {"gcc@14:", ""},
+                                      {"gcc@", ""},
+                                      {"gcc@:", "gcc/13.2 x/1"},
+                                      {"gcc@,,:10", "gcc/9 x/1"}})
     EXPECT_EQ(with(std::string("x/1 needs ") + need), modules) << need;
   Texts rows = gcc;
   rows.push_back("x/1 excludes gcc@12:");
