@@ -48,10 +48,11 @@ struct Described<ForeseenStep> {
 template <>
 struct Described<ForeseenCheck> {
   using Of = ForeseenCheck;
+  static bool is_own(const void* check) { return !static_cast<const ForeseenCheck*>(check)->argv.empty(); }
   static constexpr Field table[] = {
       SABATH_FIELD(name, .help = "as the recipe calls it"),
       SABATH_FIELD(expected, .help = "what it wants; null: that it is there", .null_if_empty = true),
-      SABATH_FIELD(argv, .help = "the program and its arguments; absent: it is built in", .absent_if_empty = true),
+      SABATH_FIELD(argv, .help = "the program and its arguments; absent: it is built in", .only_if = is_own),
   };
 };
 
