@@ -16,6 +16,7 @@
 #include "sabath/digest.h"
 #include "sabath/host_rule.h"
 #include "sabath/path.h"
+#include "sabath/recipe_check.h"
 #include "sabath/supporting.h"
 #include "sabath/url.h"
 
@@ -107,6 +108,7 @@ using RunSets = std::vector<std::pair<std::string, std::vector<Step>>>;  // by d
 struct Requirements {
   std::string python;
   std::vector<std::string> pip, conda, system_modules;
+  std::vector<RecipeCheck> checks;  // before a launch
 };
 
 struct Recipe {

@@ -22,6 +22,8 @@ STARTS = {
     "requirements": [
         ({"python": ">=3.2"}, "python3  # >=3.2"), ({"pip": ["left-pad"]}, "pip install left-pad"), ({"pip": ["a", "b"]}, "pip install b"),
         ({"conda": ["left-pad"]}, "conda install left-pad"), ({"system_modules": ["gcc/12"]}, "module load gcc/12"),
+        ({"checks": ["memory>=1MB"]}, "# check memory>=1MB"), ({"checks": ["memory>=2MB"]}, "# check memory>=2MB"),
+        ({"checks": [{"name": "own", "argv": ["true", "a b"], "expect": "x"}]}, "true 'a b'  # check own: x"),
     ],
     "env_vars": [({"LD_PRELOAD": "/tmp/x.so"}, "export LD_PRELOAD=/tmp/x.so"), ({"X": "a b"}, "export X='a b'")],
     "config": [({"lr": "0.1"}, "{config.lr}=0.1")],
@@ -31,7 +33,7 @@ STARTS = {
         ({"data": [STEP, {"shell": "true | cat", "parallel": True}]}, "'true | cat'  # each rank"),
     ],
 }  # fmt: skip
-INNER = {"requirements": ["python", "pip", "conda", "system_modules"], "run_sets": ["argv", "shell", "parallel"]}
+INNER = {"requirements": ["python", "pip", "conda", "system_modules", "checks"], "run_sets": ["argv", "shell", "parallel"]}
 
 
 class Starts(Runs):

@@ -1,8 +1,12 @@
-// A machine, a site and a store, examined. No network connection is opened and nothing is left behind; to learn what
-// the store's filesystem can do a few small files are made beside the store for a moment. One thread a session. A
+// A machine, a site and a store, examined; or whether a model could run here. No network connection is opened and
+// nothing is left behind; to learn what the store's filesystem can do a few small files are made beside the store for a
+// moment. One thread a session. A
 // fault is a finding, not an Error.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -17,6 +21,15 @@ namespace sabath {
 class Session;
 
 struct DoctorRequest {
+  // A model or workflow: instead of the machine, whether it could run here. What its recipe needs, and its checks, which
+  // are started: code that is not trusted yet is not, as in RunRequest.
+  std::string model;
+  std::string dataset;                        // as of the run
+  std::string launcher = "auto";              // of parallel checks
+  std::string site;                           // the site profile
+  std::optional<std::uint64_t> ranks, nodes;  // of the run
+  std::string trust;
+  std::function<std::string(const std::string& about)> ask;
   Environment environment;  // of the process: proxies, launchers and the home are looked at
 };
 

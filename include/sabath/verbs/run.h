@@ -44,6 +44,9 @@ struct RunRequest {
   std::filesystem::path stage;         // where the dataset was staged; empty: what SABATH_STAGE says, else the store
   std::filesystem::path stage_record;  // the record of that staging, as JSON: its time belongs to the run's record
   std::string requirements = "warn";  // modules and packages: "none" ignores them, "check" refuses, "create" makes them
+  // What the recipe asks of the machine first: "refuse" launches nothing if it is not met, "warn" goes on, "none" does
+  // not ask.
+  std::string checks = "refuse";
   std::string launcher = "auto";      // of parallel steps: "direct", "mpirun", "srun", or one of the site profile
   std::string container;              // "KIND:IMAGE"; empty: none
   std::string site;                   // the site profile; empty: what SABATH_SITE says, else by the host's name
@@ -96,9 +99,16 @@ struct ForeseenAsset {
   std::string read_by;            // why they may be read all the same; empty: that is not trusted
 };
 
+// A check of the recipe, which would come before the steps.
+struct ForeseenCheck {
+  std::string name, expected;
+  std::vector<std::string> argv;  // as it would be launched; empty: it is built in
+};
+
 struct ForeseenRun {
   std::filesystem::path directory;
   std::filesystem::path source;  // where its copy of the code is; empty: the model has no code
+  std::vector<ForeseenCheck> checks;
   std::vector<ForeseenStep> steps;
   std::map<std::string, std::string> config;
   std::vector<std::string> modules;

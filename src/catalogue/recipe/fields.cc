@@ -8,6 +8,7 @@
 
 #include "base/named_checksum.h"
 #include "base/text.h"
+#include "recipe/checks.h"
 #include "recipe/command_template.h"
 #include "sabath/error.h"
 
@@ -109,6 +110,7 @@ Requirements take_requirements(JsonObject& object, bool with_conda) {
     requirements.pip = take_packages(*inner, "pip");
     if (with_conda) requirements.conda = take_packages(*inner, "conda");
     requirements.system_modules = take_packages(*inner, "system_modules");
+    if (with_conda) requirements.checks = take_checks(*inner);
     inner->finish();
   }
   return requirements;

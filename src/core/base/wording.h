@@ -14,8 +14,8 @@
 
 namespace sabath {
 
-inline constexpr std::array<std::string_view, 67> option_names{
-    "all",       "alone",        "anonymous", "as",        "at",       "blocks",   "bypass_shared", "config",
+inline constexpr std::array<std::string_view, 68> option_names{
+    "all",       "alone",        "anonymous", "as",        "at",       "blocks",   "bypass_shared", "checks", "config",
     "container", "datasets",     "deadline",  "engine",    "env",      "expect",   "file",          "filter",
     "force",     "forget",       "format",    "from",      "have",     "in_place", "input",         "keep_archives",
     "launcher",  "link",         "listen",    "low",       "manifest", "max_size", "metric",        "mode",

@@ -279,7 +279,7 @@ RunAsset foresee_asset(const RunCall& call, const Recipe& recipe, std::vector<st
 
 // Code that stands beside its recipe, and files of the model that are fetched.
 bool has_files_apart(const ResolvedRun& run) {
-  return run.model.source && !run.model.fragments.empty() && uses_model_files(run.steps);
+  return run.model.source && !run.model.fragments.empty() && uses_model_files(run.all_steps());
 }
 
 fs::path stage_of(const RunCall& call) {
@@ -320,7 +320,7 @@ RunAssets bring_assets(const RunCall& call, const ResolvedRun& run) {
     assets.all.push_back(bringer.bring(run.model));
     assets.all.back().role = "model";
   }
-  if (uses_model_files(run.steps)) assets.model = assets.all.empty() ? "" : assets.all.back().path;
+  if (uses_model_files(run.all_steps())) assets.model = assets.all.empty() ? "" : assets.all.back().path;
   if (run.from) {
     assets.all.push_back(bringer.bring(*run.from));
     assets.all.back().role = "from";
@@ -361,7 +361,7 @@ RunAssets foresee_assets(const RunCall& call, const ResolvedRun& run) {
     assets.all.push_back(foresee_asset(call, run.model, assets.to_fetch));
     assets.all.back().role = "model";
   }
-  if (uses_model_files(run.steps)) assets.model = assets.all.empty() ? "" : assets.all.back().path;
+  if (uses_model_files(run.all_steps())) assets.model = assets.all.empty() ? "" : assets.all.back().path;
   if (run.from) {
     assets.all.push_back(foresee_asset(call, *run.from, assets.to_fetch));
     assets.all.back().role = "from";

@@ -57,12 +57,14 @@ std::optional<std::uint64_t> epochs_of(const Config& config) {
 class Conductor {
  public:
   Conductor(const RunCall& call, const ResolvedRun& run, const Variant& variant, const RunAssets& assets,
-            const RunEnvironment& environment, const fs::path& path, std::vector<RunStep> steps, const Consent& consent)
+            const RunEnvironment& environment, const fs::path& path, std::vector<RunStep> steps,
+            std::vector<RunStep> checks, const Consent& consent)
       : call_(call),
         run_(run),
         environment_(environment),
         directory_(path),
         steps_(std::move(steps)),
+        checks_(std::move(checks)),
         epochs_(call.request.mode == "infer" ? std::nullopt : epochs_of(variant.config)) {
     record_.id = path.filename().string();
     record_.mode = run.by_ort ? "infer" : call.request.mode;
@@ -84,17 +86,19 @@ class Conductor {
       if (const auto found = own_variables_.find(name); found != own_variables_.end())
         described["variables"][name] = found->second;
     }
+    if (!run.model.requirements.checks.empty()) described["checks"] = to_json(unasked_checks(run.model.requirements));
     record_.environment = std::make_shared<const nlohmann::ordered_json>(std::move(described));
     record_.machine = std::make_shared<const nlohmann::ordered_json>(
         describe_machine([&](const std::string& name) { return call.request.environment.get(name); }, call.stop));
     write();
   }
 
-  Conducted run(const RunAssets& assets) {
+  Conducted run(const RunAssets& assets, ChecksMade& checked) {
     try {
       const auto begin = Clock::now();
       copy_code(assets);
       record_.times.launch = seconds_since(begin);
+      if (call_.request.checks != "none" && !run_.model.requirements.checks.empty()) check_machine(checked);
       launch();
     } catch (const Error& error) {
       const FailureKind kind = error.failure().kind;
@@ -108,7 +112,7 @@ class Conductor {
 
  private:
   void copy_code(const RunAssets& assets) const {
-    if (assets.source.empty() || !uses_source(run_.steps)) return;
+    if (assets.source.empty() || !uses_source(run_.all_steps())) return;
     copy_source(assets.source, directory_.source(), call_.stop);
     const RunAsset& code = assets.all.front();
     if (code.repository.empty() || find_program("git", call_.request.environment.get("PATH").value_or("")).empty())
@@ -116,11 +120,27 @@ class Conductor {
     add_repository(directory_.source(), code.repository, code.commit, run_.model.git->origin, call_.stop);
   }
 
+  [[nodiscard]] VariableMap variables() const {
+    VariableMap all = own_variables_;
+    all.insert(environment_.variables.begin(), environment_.variables.end());
+    return all;
+  }
+
+  // What is found is in the record before anything is launched, or is not.
+  void check_machine(ChecksMade& checked) {
+    run_checks(call_, run_, environment_, variables(), directory_.work(), checks_, checked);
+    nlohmann::ordered_json described = *record_.environment;
+    described["checks"] = to_json(checked.results);
+    const bool despite = call_.request.checks == "warn" && !unmet(checked.results).empty();
+    if (despite) described["despite_checks"] = true;
+    record_.environment = std::make_shared<const nlohmann::ordered_json>(std::move(described));
+    write();
+    if (!despite) refuse_unmet(run_, checked.results);
+  }
+
   void launch() {
     ExecutionOptions execution;
-    VariableMap variables = own_variables_;
-    variables.insert(environment_.variables.begin(), environment_.variables.end());
-    execution.environment = lines(variables);
+    execution.environment = lines(variables());
     execution.patterns = run_.model.metrics;
     execution.companion = find_companion(call_.caller.settings.program);
     execution.grace = call_.request.grace;
@@ -220,7 +240,7 @@ class Conductor {
   const ResolvedRun& run_;
   const RunEnvironment& environment_;
   RunDirectory directory_;
-  std::vector<RunStep> steps_;
+  std::vector<RunStep> steps_, checks_;
   RunRecord record_;
   VariableMap own_variables_;
   const std::optional<std::uint64_t> epochs_;
@@ -260,10 +280,12 @@ VariableMap own_variables(const RunEnvironment& environment, const std::vector<R
   return variables;
 }
 
-std::vector<RunStep> steps_of(const RunCall& call, const ResolvedRun& run, const Variant& variant,
-                              const RunAssets& assets, const RunEnvironment& environment,
-                              const std::filesystem::path& directory) {
-  if (run.by_ort) return {graph_step(call, run, variant, assets, directory)};
+namespace {
+
+// `more`: arguments of the last one. `sample`: on several nodes, a sampler goes with each.
+std::vector<RunStep> launched(const std::vector<Step>& commands, const std::vector<std::string>& more, bool sample,
+                              const ResolvedRun& run, const Variant& variant, const RunAssets& assets,
+                              const RunEnvironment& environment, const std::filesystem::path& directory) {
   Places places;
   if (!assets.source.empty()) places.source = (directory / "source").string();
   places.dataset = assets.dataset;
@@ -281,7 +303,7 @@ std::vector<RunStep> steps_of(const RunCall& call, const ResolvedRun& run, const
   for (const auto& [name, path] : assets.used) values.binds.push_back(path);
   if (!run.container_kind.empty()) refuse_unbindable(values.binds);
   std::vector<RunStep> steps;
-  for (Launch& launch : expand(run.steps, places, call.request.arguments)) {
+  for (Launch& launch : expand(commands, places, more)) {
     std::string& program = launch.argv.front();
     if ((program == "python" || program == "python3") && !environment.python.program.empty())
       program = environment.python.program;
@@ -289,7 +311,7 @@ std::vector<RunStep> steps_of(const RunCall& call, const ResolvedRun& run, const
     step.starts_ranks = launch.told_ranks && !launch.parallel;
     if (!run.container_kind.empty()) step.argv = wrap(run.site.containers.at(run.container_kind), values, step.argv);
     if (launch.parallel) {
-      if (run.nodes > 1) step.argv = sampled(run.sampler, samples_of(directory, steps.size()), step.argv);
+      if (run.nodes > 1 && sample) step.argv = sampled(run.sampler, samples_of(directory, steps.size()), step.argv);
       const Wrapper& launcher = run.site.launchers.at(run.launcher);
       step.argv = wrap(launcher, values, step.argv);
       step.tagged = launcher.tags_output;
@@ -302,11 +324,29 @@ std::vector<RunStep> steps_of(const RunCall& call, const ResolvedRun& run, const
   return steps;
 }
 
+}  // namespace
+
+std::vector<RunStep> steps_of(const RunCall& call, const ResolvedRun& run, const Variant& variant,
+                              const RunAssets& assets, const RunEnvironment& environment,
+                              const std::filesystem::path& directory) {
+  if (run.by_ort) return {graph_step(call, run, variant, assets, directory)};
+  return launched(run.steps, call.request.arguments, true, run, variant, assets, environment, directory);
+}
+
+std::vector<RunStep> check_steps_of(const ResolvedRun& run, const Variant& variant, const RunAssets& assets,
+                                    const RunEnvironment& environment, const std::filesystem::path& directory) {
+  for (const RecipeCheck& check : run.model.requirements.checks) refuse_bad_expectation(check);
+  return launched(run.check_steps, {}, false, run, variant, assets, environment, directory);
+}
+
 Conducted conduct(const RunCall& call, const ResolvedRun& run, const Variant& variant, const RunAssets& assets,
-                  const RunEnvironment& environment, const std::filesystem::path& directory, const Consent& consent) {
+                  const RunEnvironment& environment, const std::filesystem::path& directory, const Consent& consent,
+                  ChecksMade& checked) {
   // A run that cannot start leaves no directory.
   std::vector<RunStep> steps = steps_of(call, run, variant, assets, environment, directory);
-  return Conductor(call, run, variant, assets, environment, directory, std::move(steps), consent).run(assets);
+  std::vector<RunStep> checks = check_steps_of(run, variant, assets, environment, directory);
+  return Conductor(call, run, variant, assets, environment, directory, std::move(steps), std::move(checks), consent)
+      .run(assets, checked);
 }
 
 }  // namespace sabath

@@ -9,6 +9,7 @@
 #include "harness/consent.h"
 #include "harness/environment.h"
 #include "harness/resolved_run.h"
+#include "harness/run_checks.h"
 #include "run/execution.h"
 
 namespace sabath {
@@ -24,12 +25,17 @@ struct Conducted {
                                             const RunAssets& assets, const RunEnvironment& environment,
                                             const std::filesystem::path& directory);
 
+// The same of the recipe's own checks, in their order. Throws Error{invalid} for a pattern that is none.
+[[nodiscard]] std::vector<RunStep> check_steps_of(const ResolvedRun& run, const Variant& variant,
+                                                  const RunAssets& assets, const RunEnvironment& environment,
+                                                  const std::filesystem::path& directory);
+
 // The variables that a run adds to the environment of its programs.
 [[nodiscard]] VariableMap own_variables(const RunEnvironment& environment, const std::vector<RunStep>& steps,
                                         const std::filesystem::path& directory);
 
 [[nodiscard]] Conducted conduct(const RunCall& call, const ResolvedRun& run, const Variant& variant,
                                 const RunAssets& assets, const RunEnvironment& environment,
-                                const std::filesystem::path& directory, const Consent& consent);
+                                const std::filesystem::path& directory, const Consent& consent, ChecksMade& checked);
 
 }  // namespace sabath

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
@@ -11,6 +12,7 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "base/wording.h"
+#include "checks/builtin.h"
 #include "harness/site_modules.h"
 #include "run/conda.h"
 #include "sabath/error.h"
@@ -24,7 +26,8 @@ using Json = nlohmann::ordered_json;
 
 bool needs_python(const ResolvedRun& run) {
   if (!run.model.requirements.pip.empty() || !run.model.requirements.python.empty()) return true;
-  for (const Step& step : run.steps) {
+  if (std::ranges::any_of(run.model.requirements.checks, asks_python)) return true;
+  for (const Step& step : run.all_steps()) {
     if (step.argv.front().starts_with("python")) return true;
   }
   return false;

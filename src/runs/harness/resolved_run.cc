@@ -14,6 +14,7 @@
 #include "holdings/holding.h"
 #include "holdings/lineage.h"
 #include "machine/site_choice.h"
+#include "recipe/checks.h"
 #include "run/guarded_process.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -123,7 +124,7 @@ void choose_graph(const Catalogue& catalogue, const RunCall& call, ResolvedRun& 
 }
 
 std::vector<Variant> choose_variants(const RunCall& call, const ResolvedRun& run) {
-  std::vector<std::string> known = config_keys(run.steps);
+  std::vector<std::string> known = config_keys(run.all_steps());
   if (run.by_ort) known = {"batch", "optimise", "threads"};
   for (const auto& [key, value] : run.model.config) {
     if (std::ranges::find(known, key) == known.end()) known.push_back(key);
@@ -224,6 +225,7 @@ void refuse_unknown_words(const RunRequest& request) {
                 fmt::format("{} is of a model that {} ort runs", option_text("input"), option_text("engine")));
   }
   refuse_unknown("what is done about requirements", request.requirements, {"none", "warn", "check", "create"});
+  refuse_unknown("what is done about checks", request.checks, {"refuse", "warn", "none"});
   refuse_unknown("what is verified", request.verify, {"changed", "full", "none"});
   if (request.grace < std::chrono::seconds(0) || request.grace > grace_max) {
     throw Error(FailureKind::usage, fmt::format("a grace of {} s makes no sense", request.grace.count()),
@@ -232,6 +234,12 @@ void refuse_unknown_words(const RunRequest& request) {
 }
 
 }  // namespace
+
+std::vector<Step> ResolvedRun::all_steps() const {
+  std::vector<Step> all = check_steps;
+  all.insert(all.end(), steps.begin(), steps.end());
+  return all;
+}
 
 ResolvedRun resolve_run(const RunCall& call) {
   refuse_unknown_words(call.request);
@@ -246,7 +254,8 @@ ResolvedRun resolve_run(const RunCall& call) {
     const RunSets& sets = call.request.mode == "infer" ? run.model.infer : run.model.run;
     choose_dataset(catalogue, call, sets, run);
   }
-  for (const std::string& name : asset_names(run.steps))
+  run.check_steps = steps_of_checks(run.model.requirements);
+  for (const std::string& name : asset_names(run.all_steps()))
     run.used.emplace_back(name, catalogue.used_by(run.model, name));
   if (!call.request.from.empty()) run.from = catalogue.find(call.request.from, std::nullopt);
   run.variants = choose_variants(call, run);

@@ -40,6 +40,7 @@ struct ResolvedRun {
   std::string graph;                                 // where it stands in the model's asset; empty: it is the only one
   std::optional<Recipe> origin;                      // of a derived dataset: that with which its lineage began
   std::vector<Step> steps;
+  std::vector<Step> check_steps;  // the recipe's own checks, which are launched before them
   std::vector<Variant> variants;
   Site site;
   std::optional<ModuleLock> lock;               // what is loaded for the needs of the recipe
@@ -48,6 +49,7 @@ struct ResolvedRun {
   unsigned ranks = 1, nodes = 1;
   std::string sampler;  // this program, as the nodes' ranks start it
   [[nodiscard]] bool is_sweep() const { return variants.size() > 1; }
+  [[nodiscard]] std::vector<Step> all_steps() const;  // and the checks
 };
 
 [[nodiscard]] ResolvedRun resolve_run(const RunCall& call);

@@ -55,12 +55,16 @@ constexpr Names version_2{"memory.max", "memory.current", "file", "shmem"};
 constexpr Names version_1{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_cache", "total_shmem"};
 
 // From the process's own group up to the root that it sees; skips groups that are not visible here.
-void look_upwards(const fs::path& root, fs::path group, const Names& names, std::optional<MemoryLeft>& least) {
+void look_upwards(const fs::path& root, fs::path group, const Names& names, bool whole,
+                  std::optional<MemoryLeft>& least) {
   for (int depth = 0; depth < 64; ++depth) {
     const fs::path directory = root / group.relative_path();
     const auto limit = try_whole_number(trim(read(directory / names.limit)));
+    if (whole && limit && *limit < no_limit_v1) {
+      take_less(least, *limit, fmt::format("cgroup {} of {}", names.limit, group.native()));
+    }
     const auto used = try_whole_number(trim(read(directory / names.used)));
-    if (limit && used && *limit < no_limit_v1) {
+    if (!whole && limit && used && *limit < no_limit_v1) {
       const std::string stat = read(directory / "memory.stat");
       const auto cached = try_field(stat, names.cached), in_memory = try_field(stat, names.in_memory);
       take_less(least, left_of(*limit, *used, cached.value_or(0), in_memory.value_or(0)),
@@ -71,11 +75,11 @@ void look_upwards(const fs::path& root, fs::path group, const Names& names, std:
   }
 }
 
-}  // namespace
-
-std::optional<MemoryLeft> memory_left(const fs::path& proc, const fs::path& cgroups) {
+// `whole`: the limits alone, whatever is used of them.
+std::optional<MemoryLeft> least_memory(const fs::path& proc, const fs::path& cgroups, bool whole) {
   std::optional<MemoryLeft> least;
-  if (const auto kib = try_field(read(proc / "meminfo"), "MemAvailable")) take_less(least, *kib * 1024, "the machine");
+  const char* const of_machine = whole ? "MemTotal" : "MemAvailable";
+  if (const auto kib = try_field(read(proc / "meminfo"), of_machine)) take_less(least, *kib * 1024, "the machine");
   std::string text = read(proc / "self" / "cgroup");
   for (std::string_view rest = text; !rest.empty();) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
@@ -86,10 +90,20 @@ std::optional<MemoryLeft> memory_left(const fs::path& proc, const fs::path& cgro
     const std::string controllers = fmt::format(",{},", line.substr(first + 1, second - first - 1));
     const fs::path group = std::string(line.substr(second + 1));
     if (!group.is_absolute() || group != group.lexically_normal()) continue;
-    if (controllers == ",,") look_upwards(cgroups, group, version_2, least);
-    if (controllers.find(",memory,") != std::string::npos) look_upwards(cgroups / "memory", group, version_1, least);
+    if (controllers == ",,") look_upwards(cgroups, group, version_2, whole, least);
+    if (controllers.find(",memory,") != std::string::npos) look_upwards(cgroups / "memory", group, version_1, whole, least);
   }
   return least;
+}
+
+}  // namespace
+
+std::optional<MemoryLeft> memory_left(const fs::path& proc, const fs::path& cgroups) {
+  return least_memory(proc, cgroups, false);
+}
+
+std::optional<MemoryLeft> memory_whole(const fs::path& proc, const fs::path& cgroups) {
+  return least_memory(proc, cgroups, true);
 }
 
 }  // namespace sabath

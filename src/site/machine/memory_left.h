@@ -18,5 +18,8 @@ struct MemoryLeft {
 // memory that it uses and cannot give back. nullopt: not known. The directories are those of the system, or a test's.
 [[nodiscard]] std::optional<MemoryLeft> memory_left(const std::filesystem::path& proc = "/proc",
                                                     const std::filesystem::path& cgroups = "/sys/fs/cgroup");
+// The same of all memory that it might ever fill: MemTotal and the limits, whatever is used now.
+[[nodiscard]] std::optional<MemoryLeft> memory_whole(const std::filesystem::path& proc = "/proc",
+                                                     const std::filesystem::path& cgroups = "/sys/fs/cgroup");
 
 }  // namespace sabath

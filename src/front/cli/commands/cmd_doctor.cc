@@ -1,9 +1,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <memory>
+
+#include "cli/described.h"
 #include "cli/frame/presentation.h"
 #include "cli/ranks.h"
 #include "cli/show/render.h"
+#include "cli/told/trust_question.h"
 #include "cli/verbs.h"
 #include "machine/machine.h"
 #include "sabath/path.h"
@@ -50,12 +54,15 @@ int tell_of_node(const Context& context, const DoctorRecord& record) {
   return record.exit;
 }
 
-int run(Context& context) {
+int run(Context& context, DoctorRequest request) {
   const bool later = is_later_rank(context.environment);
-  if (later && !is_first_of_node(context.environment)) return 0;
+  if (later && (!is_first_of_node(context.environment) || !request.model.empty())) return 0;
   Session session(context.configuration.session);
   NoEvents unheard;
-  const DoctorRecord record = doctor(session, {context.environment}, unheard, context.stop);
+  request.environment = context.environment;
+  if (can_ask(context))
+    request.ask = [&](const std::string& about) { return ask_trust(context, request.model, about); };
+  const DoctorRecord record = doctor(session, request, unheard, context.stop);
   if (later) return tell_of_node(context, record);
   if (context.presentation.json) {
     context.out.record_text(to_json(record));
@@ -67,7 +74,11 @@ int run(Context& context) {
   return record.exit;
 }
 
-Action declare(OptionSet&) { return run; }
+Action declare_doctor(OptionSet& set) {
+  const auto request = std::make_shared<DoctorRequest>();
+  declare_fields(set, *request);
+  return [request](Context& context) { return run(context, *request); };
+}
 
 }  // namespace cmd_doctor
 }  // namespace
@@ -78,13 +89,15 @@ constexpr Verb doctor_verb{
     .examples =
         "sabath doctor                    one line a check\n"
         "sabath doctor --store /scratch/me/cache\n"
+        "sabath doctor --for cosmoflow --ranks 8   whether it could run here: modules, packages, its checks\n"
         "sabath doctor --json             to attach to a report\n"
         "mpirun sabath doctor             rank 0 prints; of each other node its first rank tells what fails there",
     .details =
         "It opens no network connection and leaves nothing behind; to learn what the store's filesystem can do it "
         "makes a few small files beside the store for a moment. The exit code is that of the first line that says "
-        "fail.",
-    .declare = cmd_doctor::declare,
+        "fail. With --for it starts the checks of a recipe, as sabath run would (docs/checks.md): code that is not "
+        "trusted yet is asked about first, or the exit code is 4. Its last line is the verdict.",
+    .declare = cmd_doctor::declare_doctor,
 };
 
 }  // namespace sabath::cli

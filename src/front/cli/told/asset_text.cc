@@ -148,6 +148,7 @@ std::string text_of(const AssetDescription& asset, std::size_t width) {
   facts.add("pip", recipe.requirements.pip);
   facts.add("conda", recipe.requirements.conda);
   facts.add("modules", recipe.requirements.system_modules);
+  for (const RecipeCheck& check : recipe.requirements.checks) facts.add("check", check.text());
   for (const auto& [name, value] : recipe.env_vars) facts.add("variable", name + "=" + value);
   for (const auto& [key, value] : recipe.metadata) facts.add("fact", key + ": " + value);
   for (const SupportingScript& script : recipe.supporting) facts.add("script", script.id);

@@ -179,6 +179,21 @@ struct Described<GitSource> {
 };
 
 template <>
+struct Described<RecipeCheck> {
+  using Of = RecipeCheck;
+  static bool is_own(const void* check) { return !static_cast<const RecipeCheck*>(check)->argv.empty(); }
+  static std::string bound_of(const RecipeCheck& check) { return check.relation + check.bound; }
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "of one that is built in, or the recipe's own"),
+      SABATH_VALUE("bound", bound_of, .help = "such as >=64GB; null: none", .null_if_empty = true),
+      SABATH_FIELD(argv, .help = "what is started", .only_if = is_own),
+      SABATH_FIELD(expect, .help = "what a line that it prints has; null: its status decides", .null_if_empty = true, .only_if = is_own),
+      SABATH_FIELD(parallel, .help = "each rank is asked", .only_if = is_own),
+      SABATH_FIELD(seconds, .help = "it is ended after them", .unit = "seconds", .only_if = is_own),
+  };
+};
+
+template <>
 struct Described<Requirements> {
   using Of = Requirements;
   static constexpr Field table[] = {
@@ -186,6 +201,7 @@ struct Described<Requirements> {
       SABATH_FIELD(pip, .help = "packages of pip"),
       SABATH_FIELD(conda, .help = "packages of conda"),
       SABATH_FIELD(system_modules, .help = "modules of the system"),
+      SABATH_FIELD(checks, .help = "what is asked of the machine before a launch", .absent_if_empty = true),
   };
 };
 

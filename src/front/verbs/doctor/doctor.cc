@@ -20,13 +20,17 @@ std::string_view state_name(Finding::State state) {
   return "fail";
 }
 
-DoctorRecord doctor(Session& session, const DoctorRequest& request, EventSink&, std::stop_token) {
+DoctorRecord doctor(Session& session, const DoctorRequest& request, EventSink&, std::stop_token stop) {
   Examination examination{session.settings(), request.environment};
-  check_libraries(examination);
-  check_machine(examination);
-  check_network(examination);
-  check_recipes(examination);
-  check_store(examination);
+  if (request.model.empty()) {
+    check_libraries(examination);
+    check_machine(examination);
+    check_network(examination);
+    check_recipes(examination);
+    check_store(examination);
+  } else {
+    check_run(session, request, examination, stop);
+  }
   DoctorRecord record{examination.take()};
   const auto failed = std::ranges::find(record.checks, Finding::State::fail, &Finding::state);
   if (failed != record.checks.end()) record.exit = exit_code(failed->kind);
@@ -37,6 +41,17 @@ template <>
 struct Described<DoctorRequest> {
   using Of = DoctorRequest;
   static constexpr Field table[] = {
+      SABATH_FIELD(model, .help = "whether this model could run here: its needs and its checks, instead of the machine",
+                   .option = "for", .value = "MODEL"),
+      SABATH_FIELD(dataset, .help = "of --for: what it would run on (default: the recipe's)", .value = "DATASET"),
+      SABATH_FIELD(launcher, .help = "of --for: auto, direct, mpirun, srun, flux, or another one of the site profile",
+                   .value = "NAME"),
+      SABATH_FIELD(site, .help = "of --for: the site profile (default: SABATH_SITE, else by the host's name)",
+                   .value = "NAME"),
+      SABATH_FIELD(ranks, .help = "of --for: ranks that the run would have", .maximum = 1U << 20U, .value = "N"),
+      SABATH_FIELD(nodes, .help = "of --for: nodes that they would be spread over", .maximum = 1U << 20U, .value = "N"),
+      SABATH_FIELD(trust, .help = "of --for: start checks of code that is not trusted yet, as of `sabath run`",
+                   .words = "once|commit|origin"),
       SABATH_FIELD(environment, .help = "variables of the caller: proxies, launchers and the home are looked at",
                    .hidden = true),
   };

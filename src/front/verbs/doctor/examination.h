@@ -39,5 +39,8 @@ void check_machine(Examination& findings);    // cores, hash rate, descriptors, 
 void check_network(Examination& findings);    // proxies, certificates; opens no connection
 void check_recipes(Examination& findings);
 void check_store(Examination& findings);  // place, filesystem and its traits, room
+// Whether the model of the request could run: what its recipe needs, its checks, and the verdict as the last finding.
+// Throws what is wrong with the request.
+void check_run(Session& session, const DoctorRequest& request, Examination& findings, const std::stop_token& stop);
 
 }  // namespace sabath

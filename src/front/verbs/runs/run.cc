@@ -62,6 +62,12 @@ ForeseenRun foresee_one(const RunCall& call, const ResolvedRun& run, const Varia
   if (!assets.source.empty()) foreseen.source = directory / "source";
   const std::vector<RunStep> steps = steps_of(call, run, variant, assets, environment, directory);
   for (const RunStep& step : steps) foreseen.steps.push_back({step.argv, step.ranks});
+  const std::vector<RunStep> own = check_steps_of(run, variant, assets, environment, directory);
+  auto next = own.begin();
+  for (const RecipeCheck& check : run.model.requirements.checks) {
+    if (call.request.checks == "none") break;
+    foreseen.checks.push_back({check.name, expected_of(check), check.argv.empty() ? std::vector<std::string>() : (next++)->argv});
+  }
   foreseen.config = variant.config;
   foreseen.modules = environment.modules;
   Json variables = to_json(environment, call.request.environment, run)["variables"];
@@ -93,6 +99,7 @@ RunsRecord run(Session& session, const RunRequest& request, EventSink& events, s
   }
   if (!assets.from.empty()) environment.variables["SABATH_FROM"] = assets.from;
   if (!request.stage_record.empty()) assets.times.stage = staging_seconds(request.stage_record, assets.all.back());
+  ChecksMade checked;
   for (const Variant& variant : run.variants) {
     const fs::path directory = directory_of(run, record.path, variant);
     if ((run.is_sweep() || request.again) && done_before(directory)) {
@@ -100,7 +107,7 @@ RunsRecord run(Session& session, const RunRequest& request, EventSink& events, s
       record.runs.push_back({directory, "finished", 0, {}, variant.config, {}, true});
       continue;
     }
-    Conducted conducted = conduct(call, run, variant, assets, environment, directory, consent);
+    Conducted conducted = conduct(call, run, variant, assets, environment, directory, consent, checked);
     if (record.exit == 0 || call.stop.stop_requested()) record.exit = conducted.exit;
     record.runs.push_back(result_of(std::move(conducted), variant));
     if (call.stop.stop_requested()) break;
@@ -123,7 +130,7 @@ RunForecast foresee(Session& session, const RunRequest& request, EventSink& even
   if (!run.by_ort) foresee_data_consent(call, run, consent, assets);
   forecast.trust = {consent.verdict.by,    consent.code.origin,  consent.code.commit, consent.code.digest.prefixed(),
                     text_of(consent.code), consent.code.commands};
-  forecast.copies_code = !assets.source.empty() && uses_source(run.steps);
+  forecast.copies_code = !assets.source.empty() && uses_source(run.all_steps());
   for (const Variant& variant : run.variants) {
     const fs::path directory = directory_of(run, place, variant);
     forecast.runs.push_back(foresee_one(call, run, variant, assets, environment, directory));
@@ -177,6 +184,10 @@ struct Described<RunAsked> {
                           "modules and packages that the recipe needs: ignore them, warn (default), refuse, or make "
                           "them",
                       .words = "none|warn|check|create"),
+      SABATH_FIELD_AS("checks", run.checks,
+                      .help = "what the recipe asks of the machine first: launch nothing if it is not met (default), "
+                              "go on, or do not ask",
+                      .words = "refuse|warn|none"),
       SABATH_FIELD_AS("launcher", run.launcher,
                       .help = "auto, direct, mpirun, srun, flux, or another one of the site profile", .value = "NAME"),
       SABATH_FIELD_AS("container", run.container, .help = "run in a container: apptainer, podman, charliecloud",

@@ -45,6 +45,17 @@ struct Described<ForeseenStep> {
   };
 };
 
+template <>
+struct Described<ForeseenCheck> {
+  using Of = ForeseenCheck;
+  static bool is_own(const void* check) { return !static_cast<const ForeseenCheck*>(check)->argv.empty(); }
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "as the recipe calls it"),
+      SABATH_FIELD(expected, .help = "what it wants; null: that it is there", .null_if_empty = true),
+      SABATH_FIELD(argv, .help = "the program and its arguments; absent: it is built in", .only_if = is_own),
+  };
+};
+
 struct ForeseenLoads {  // code in an asset's files
   std::string by;
   std::vector<std::string> found;
@@ -79,6 +90,7 @@ struct Described<ForeseenRun> {
   static constexpr Field table[] = {
       SABATH_FIELD(directory, .help = "where its record would be"),
       SABATH_FIELD(source, .help = "its copy of the code; null: the model has none", .null_if_empty = true),
+      SABATH_FIELD(checks, .help = "what would be asked of the machine first", .absent_if_empty = true),
       SABATH_FIELD(steps, .help = "what would be launched"),
       SABATH_FIELD(config, .help = "the settings of the recipe"),
       SABATH_FIELD(modules, .help = "that would be loaded"),

@@ -7,6 +7,7 @@
 #include "cli/told/trust_question.h"
 #include "cli/verbs.h"
 #include "run/commands.h"
+#include "sabath/path.h"
 #include "sabath/verbs/run.h"
 #include "verbs/runs/run_asked.h"
 
@@ -26,6 +27,11 @@ std::string script_of(const RunForecast& forecast, const ForeseenRun& run) {
   text += shell_line({"cd", (directory / "work").string()}) + "\n";
   for (const std::string& module : run.modules) text += shell_line({"module", "load", module}) + "\n";
   for (const auto& [name, value] : run.variables) text += fmt::format("export {}={}\n", name, shell_line({value}));
+  for (const ForeseenCheck& check : run.checks) {
+    const std::string wanted = (check.argv.empty() ? "" : ": ") + printable(check.expected, 1200);
+    if (!check.argv.empty()) text += shell_line(check.argv) + "  ";
+    text += fmt::format("# check {}{}\n", check.name, wanted);
+  }
   for (const ForeseenStep& step : run.steps) text += shell_line(step.argv) + "\n";
   return text;
 }
