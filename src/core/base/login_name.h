@@ -1,5 +1,5 @@
-// Names of login nodes and of programs there, as they may stand in the argv of ssh, which gives its last words to a shell
-// of the other side. Pure; any thread.
+// Names of login nodes and of programs there, as they may stand in the argv of ssh, which gives its last words to a
+// shell of the other side. Pure; any thread.
 #pragma once
 
 #include <string_view>

@@ -73,7 +73,8 @@ JobTaskRecord task_in(const JsonValue& value) {
   if (!is_among(task.state, states)) object.fail("state", "is no state of a job");
   task.reason = object.try_text("reason").value_or("");
   if (auto steps = object.try_object("steps", "the steps")) {
-    for (const JsonMember& step : steps->members()) task.steps.emplace_back(step.key, steps->try_uint(step.key).value_or(0));
+    for (const JsonMember& step : steps->members())
+      task.steps.emplace_back(step.key, steps->try_uint(step.key).value_or(0));
   }
   if (object.find("exit") != nullptr) task.exit = exit_in(object, "exit");
   task.starts = static_cast<unsigned>(std::min<std::uint64_t>(object.try_uint("starts").value_or(0), UINT32_MAX));
@@ -128,8 +129,9 @@ void read_error(AnswerLine& line, JsonObject& object) {
 
 AnswerLine line_in(JsonObject& object) {
   AnswerLine line;
-  if (object.find("tick") != nullptr) return line;
-  if (object.find("error") != nullptr) {
+  if (object.find("tick") != nullptr) {
+    line.what = AnswerLine::What::tick;
+  } else if (object.find("error") != nullptr) {
     read_error(line, object);
   } else if (const auto message = object.try_text("message")) {
     line = {AnswerLine::What::message, shown_lines(*message), {}, {}, 0};
@@ -152,7 +154,7 @@ std::string new_nonce() {
 }
 
 std::string text_of(const HostCall& call, const std::string& nonce) {
-  CallJson json{{"schema", 1}, {"version", call.version}, {"request", CallJson::parse(call.request_text)}};
+  CallJson json{{"schema", call_version}, {"version", call.version}, {"request", CallJson::parse(call.request_text)}};
   json["recipes"] = CallJson::array();
   for (const SentRecipe& recipe : call.recipes) {
     CallJson& one = json["recipes"].emplace_back(CallJson::object());
@@ -172,24 +174,24 @@ std::string text_of(const HostCall& call, const std::string& nonce) {
                 fmt::format("{} of recipes and values are too much for a call", format_bytes(text.size())),
                 fmt::format("at most {} are sent: copy the recipes there", format_bytes(call_bytes_max)));
   }
-  return fmt::format("sabath job {} {} {}\n{}", call_version, nonce, text.size(), text);
+  return fmt::format("sabath-job-call {} {}\n{}", nonce, text.size(), text);
 }
 
 CallHead parse_call_head(std::string_view line) {
-  constexpr std::string_view begin = "sabath job ";
+  constexpr std::string_view begin = "sabath-job-call ";
   std::vector<std::string_view> words;
   for (std::string_view rest = line; !rest.empty();) {
     const std::size_t end = std::min(rest.find(' '), rest.size());
     words.push_back(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
-  const auto bytes = words.size() == 5 ? try_whole_number(words[4]) : std::nullopt;
-  if (!line.starts_with(begin) || !bytes || *bytes > call_bytes_max || !is_nonce(words[3])) {
+  const auto bytes = words.size() == 3 ? try_whole_number(words[2]) : std::nullopt;
+  if (!line.starts_with(begin) || !bytes || *bytes > call_bytes_max || !is_nonce(words[1])) {
     throw Error(FailureKind::invalid, fmt::format("standard input begins with no call: '{}'", printable(line)),
                 fmt::format("`{} NAME {} LOGIN`, on another machine, starts this command and tells it what to do",
                             verb_text("job"), option_text("host")));
   }
-  return {std::string(words[3]), static_cast<std::size_t>(*bytes)};
+  return {std::string(words[1]), static_cast<std::size_t>(*bytes)};
 }
 
 HostCall parse_host_call(std::string_view json) {

@@ -1,7 +1,7 @@
 // What the two sides of a call say to each other. Pure; any thread.
 //
-//   this side    sabath job 1 NONCE BYTES\n, and as many bytes of JSON; then its stream stays open until it is answered
-//   the other    sabath-job-answer NONCE VERSION\n, then lines of JSON: {"tick":true}, {"message":"..."},
+//   this side    sabath-job-call NONCE BYTES\n, and as many bytes of JSON; then its stream stays open until it is
+//   answered the other    sabath-job-answer NONCE VERSION\n, then lines of JSON: {"tick":true}, {"message":"..."},
 //                {"warning":"..."}, {"submitted":RECORD}, and last {"record":RECORD} or {"error":{...},"exit":N}
 //
 // The nonce tells the answer from what the other side's shell prints before it. The end of this side's stream is a
@@ -26,9 +26,9 @@ inline constexpr std::size_t sent_recipes_max = 64, sent_lock_bytes_max = 16 << 
 
 // The document of a recipe as the calling side has it.
 struct SentRecipe {
-  std::string role;           // the key of the request that named it: "model", "dataset", "from"; empty: a recipe needs it
-  std::string kind, name;     // its file's folder is by the kind
-  std::string digest;         // SHA-256 of the text
+  std::string role;        // the key of the request that named it: "model", "dataset", "from"; empty: a recipe needs it
+  std::string kind, name;  // its file's folder is by the kind
+  std::string digest;      // SHA-256 of the text
   std::string text;
 };
 
@@ -36,6 +36,7 @@ struct HostCall {
   std::string version;  // of the SABATH that calls
   JsonValue request;    // an object; where a call is made, `request_text` is that
   std::string request_text;
+  std::string subject;  // as its user calls the job; it is not sent
   std::vector<SentRecipe> recipes;
   std::optional<std::string> lock;  // the record of the run whose modules are loaded
 };
@@ -55,8 +56,8 @@ struct CallHead {
 
 struct AnswerLine {
   enum class What : std::uint8_t { tick, message, warning, submitted, record, error } what = What::tick;
-  std::string text;           // of a message or warning, printable
-  JobRecord record;           // of the last two but one
+  std::string text;  // of a message or warning, printable
+  JobRecord record;  // of the last two but one
   Failure failure;
   int exit = 0;
 };

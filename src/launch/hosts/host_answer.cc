@@ -24,7 +24,7 @@ constexpr auto says_that_it_lives_every = std::chrono::seconds(10);
 constexpr int poll_ms = 100;
 constexpr auto call_within = std::chrono::seconds(60);  // between two parts of it
 
-// Waits for bytes, and reads at most so many. "" at the end of the stream.
+// Waits for bytes, and reads as much as `most`. "" at the end of the stream.
 std::string read_some_of(int in, std::size_t most, const std::stop_token& stop) {
   std::string text(std::min<std::size_t>(most, 1 << 16), '\0');
   const auto until = AnswerClock::now() + call_within;

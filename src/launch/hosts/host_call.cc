@@ -19,17 +19,22 @@ namespace {
 using CallClock = std::chrono::steady_clock;
 
 constexpr auto look_again = std::chrono::milliseconds(100);
-constexpr auto login_max = std::chrono::seconds(120);   // where nobody types a password
-constexpr auto silence_max = std::chrono::seconds(90);  // the other side says something every ten seconds
+constexpr auto login_max = std::chrono::seconds(120);    // where no user types a password
+constexpr auto silence_max = std::chrono::seconds(90);   // the other side says something every ten seconds
 constexpr auto stopping_max = std::chrono::seconds(30);  // it finishes what it is submitting
 constexpr std::size_t before_answer_max = 1 << 20, answer_bytes_max = 256 << 20, line_bytes_max = 32 << 20;
 constexpr std::size_t complaint_bytes_max = 64 << 10, complaint_shown_max = 500, complaints_told_max = 100;
 
 class Conversation {
  public:
-  Conversation(const Login& login, const HostCall& call, const Environment& environment, EventSink& events,
+  Conversation(const HostLogin& login, const HostCall& call, const Environment& environment, EventSink& events,
                const std::stop_token& stop)
-      : login_(login), events_(events), stop_(stop), nonce_(new_nonce()), text_(text_of(call, nonce_)),
+      : login_(login),
+        subject_(call.subject),
+        events_(events),
+        stop_(stop),
+        nonce_(new_nonce()),
+        text_(text_of(call, nonce_)),
         ssh_(login, environment) {}
 
   JobRecord hold() {
@@ -48,6 +53,7 @@ class Conversation {
     static_cast<void>(ssh_.end());
     if (answer_->what == AnswerLine::What::record) return std::move(answer_->record);
     Failure& failure = answer_->failure;
+    if (failure.kind == FailureKind::interrupted) failure.hint = later();
     throw Error(failure.kind, fmt::format("{}: {}", login_.host, failure.message), failure.hint);
   }
 
@@ -58,7 +64,8 @@ class Conversation {
       const auto at = out_.find(mark);
       const auto end = at == out_.npos ? out_.npos : out_.find('\n', at);
       if (end == out_.npos) {
-        if (out_.size() > before_answer_max) throw Error(why_no_answer(login_, {0, {}, out_.substr(0, before_answer_max)}));
+        if (out_.size() > before_answer_max)
+          throw Error(why_no_answer(login_, {0, {}, out_.substr(0, before_answer_max)}));
         return;
       }
       begun_ = true;
@@ -134,13 +141,9 @@ class Conversation {
 
   // How to learn later what became of it.
   [[nodiscard]] std::string later() const {
-    if (submitted_) {
-      return fmt::format("the job goes on: `{} {} {} {} {}` tells of it, and {} waits for it", verb_text("job"),
-                         shell_word(submitted_->directory.native()), option_text("host"), login_.host,
-                         option_text("status"), option_text("wait"));
-    }
-    return fmt::format("what was asked may have been done: `{} NAME {} {} {}` tells", verb_text("job"),
-                       option_text("host"), login_.host, option_text("status"));
+    const std::string job = submitted_ ? submitted_->directory.native() : subject_;
+    return fmt::format("`{} {} {} {} {}` tells what became of it, and {} waits for it", verb_text("job"),
+                       shell_word(job), option_text("host"), login_.host, option_text("status"), option_text("wait"));
   }
 
   [[noreturn]] void fail() {
@@ -159,7 +162,8 @@ class Conversation {
     throw Error(begun_ ? why_broken_off(login_, end, later()) : why_no_answer(login_, end));
   }
 
-  const Login& login_;
+  const HostLogin& login_;
+  const std::string subject_;
   EventSink& events_;
   const std::stop_token& stop_;
   const std::string nonce_, text_;
@@ -176,7 +180,7 @@ class Conversation {
 
 }  // namespace
 
-JobRecord call_host(const Login& login, const HostCall& call, const Environment& environment, EventSink& events,
+JobRecord call_host(const HostLogin& login, const HostCall& call, const Environment& environment, EventSink& events,
                     const std::stop_token& stop) {
   refuse_odd_login(login);
   return Conversation(login, call, environment, events, stop).hold();

@@ -18,7 +18,7 @@
 namespace sabath {
 
 // Messages and warnings of the other side become events, with the host's name in front.
-[[nodiscard]] JobRecord call_host(const Login& login, const HostCall& call, const Environment& environment,
+[[nodiscard]] JobRecord call_host(const HostLogin& login, const HostCall& call, const Environment& environment,
                                   EventSink& events, const std::stop_token& stop);
 
 }  // namespace sabath

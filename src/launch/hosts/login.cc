@@ -10,7 +10,7 @@
 #include "sabath/path.h"
 
 namespace sabath {
-void refuse_odd_login(const Login& login) {
+void refuse_odd_login(const HostLogin& login) {
   if (!is_login_name(login.host)) {
     throw Error(FailureKind::usage, fmt::format("'{}' is no name of a login node", printable(login.host)),
                 "write HOST, USER@HOST, or an alias of the ssh configuration, with letters, digits and . _ - only; it "
@@ -23,7 +23,7 @@ void refuse_odd_login(const Login& login) {
   }
 }
 
-std::vector<std::string> login_command(const Login& login) {
+std::vector<std::string> login_command(const HostLogin& login) {
   refuse_odd_login(login);
   std::vector<std::string> argv = {
       "ssh", "-T", "-x", "-a", "-oClearAllForwardings=yes", "-oPermitLocalCommand=no", "-oControlMaster=no"};
@@ -34,9 +34,10 @@ std::vector<std::string> login_command(const Login& login) {
 }
 
 bool is_for_ssh(std::string_view variable) {
-  constexpr std::array<std::string_view, 14> names{"HOME", "USER",     "LOGNAME",        "SHELL",   "PATH",
-                                                   "TERM", "LANG",     "LANGUAGE",       "DISPLAY", "WAYLAND_DISPLAY",
-                                                   "TZ",   "TMPDIR",   "XDG_RUNTIME_DIR", "LD_LIBRARY_PATH"};
+  constexpr std::array<std::string_view, 14> names{
+      "HOME", "USER",   "LOGNAME",         "SHELL",          "PATH",
+      "TERM", "LANG",   "LANGUAGE",        "DISPLAY",        "WAYLAND_DISPLAY",
+      "TZ",   "TMPDIR", "XDG_RUNTIME_DIR", "LD_LIBRARY_PATH"};
   return is_among(variable, names) || variable.starts_with("SSH_") || variable.starts_with("LC_") ||
          variable.starts_with("KRB5");
 }

@@ -29,7 +29,8 @@ constexpr std::string_view subscription_text = "{\"schema\": 1, \"url\": null, \
 AssetKind kind_of(const SentRecipe& recipe) {
   constexpr std::array<std::string_view, 4> roles{"", "model", "dataset", "from"};
   const auto kind = try_parse_kind(recipe.kind);
-  if (kind && is_name(recipe.name) && is_among(recipe.role, roles) && recipe.text.size() <= recipe_size_max) return *kind;
+  if (kind && is_name(recipe.name) && is_among(recipe.role, roles) && recipe.text.size() <= recipe_size_max)
+    return *kind;
   throw Error(FailureKind::invalid, fmt::format("the call brings '{}', which is no recipe", printable(recipe.name)));
 }
 
@@ -62,7 +63,8 @@ void check_sent(const std::vector<SentRecipe>& recipes) {
       throw Error(FailureKind::invalid, fmt::format("the recipe of {} did not come as it was sent", sent.name));
     const Recipe recipe = parse_recipe(sent.text, sent.name + ".json", kind);
     if (recipe.kind != kind || recipe.name != sent.name)
-      throw Error(FailureKind::invalid, fmt::format("the recipe of {} is one of {}", sent.name, printable(recipe.name)));
+      throw Error(FailureKind::invalid,
+                  fmt::format("the recipe of {} is one of {}", sent.name, printable(recipe.name)));
   }
 }
 

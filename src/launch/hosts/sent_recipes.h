@@ -1,7 +1,7 @@
 // Recipes that a call brought, on the side that was called. One thread.
 //
-// They stand below DIR/DIGEST/catalogues/sent, where DIGEST is of all of them: as recipes of a subscribed catalogue they
-// are what others wrote, so that their code is asked about, and their URLs name no file and no near host of this
+// They stand below DIR/DIGEST/catalogues/sent, where DIGEST is of all of them: as recipes of a subscribed catalogue
+// they are what others wrote, so that their code is asked about, and their URLs name no file and no near host of this
 // machine (docs/trust.md). A file is written once, and stays: a job reads it later. Throws Error{invalid} for what is
 // no recipe, Error{access} for a directory that others may write, Error{storage}.
 #pragma once
@@ -17,7 +17,7 @@
 namespace sabath {
 
 struct PlacedRecipes {
-  std::filesystem::path directory;  // of recipes; empty: none was needed
+  std::filesystem::path directory;           // of recipes; empty: none was needed
   std::vector<std::filesystem::path> files;  // in the order of the call
 };
 

@@ -54,7 +54,7 @@ bool read_what_is_there(int fd, std::string& text) {
 
 }  // namespace
 
-SshProcess::SshProcess(const Login& login, const Environment& environment) : leads_group_(!login.at_terminal) {
+SshProcess::SshProcess(const HostLogin& login, const Environment& environment) : leads_group_(!login.at_terminal) {
   const std::vector<std::string> argv = login_command(login);
   const std::string program = find_program(argv.front(), environment.get("PATH").value_or(""));
   if (program.empty()) {
@@ -79,9 +79,7 @@ SshProcess::SshProcess(const Login& login, const Environment& environment) : lea
   err_ = std::move(err.read);
 }
 
-SshProcess::~SshProcess() {
-  kill();
-}
+SshProcess::~SshProcess() { kill(); }
 
 void SshProcess::signal(int number) const noexcept { ::kill(leads_group_ ? -pid_ : pid_, number); }
 

@@ -18,7 +18,7 @@ namespace sabath {
 
 class SshProcess {
  public:
-  SshProcess(const Login& login, const Environment& environment);
+  SshProcess(const HostLogin& login, const Environment& environment);
   ~SshProcess();
   SshProcess(const SshProcess&) = delete;
   SshProcess& operator=(const SshProcess&) = delete;

@@ -19,7 +19,8 @@ struct SshComplaint {
   std::string_view hint;  // {}: the host
 };
 
-constexpr std::string_view check_way = "check the host, the port and the way there (ProxyJump) in the ssh configuration";
+constexpr std::string_view check_way =
+    "check the host, the port and the way there (ProxyJump) in the ssh configuration";
 
 constexpr SshComplaint complaints[] = {
     {"HOST IDENTIFICATION HAS CHANGED", "the host key is not the one that was accepted; ", FailureKind::access,
@@ -52,7 +53,7 @@ Failure failure(FailureKind kind, std::string message, std::string hint) {
   return {kind, std::move(message), std::move(hint), std::nullopt};
 }
 
-Failure ssh_failed(const Login& login, const SshEnd& end) {
+Failure ssh_failed(const HostLogin& login, const SshEnd& end) {
   for (const SshComplaint& each : complaints) {
     const auto has = [&](const std::string& line) { return line.find(each.words) != line.npos; };
     const auto found = std::ranges::find_if(end.lines, has);
@@ -68,7 +69,7 @@ Failure ssh_failed(const Login& login, const SshEnd& end) {
 
 }  // namespace
 
-Failure why_no_answer(const Login& login, const SshEnd& end) {
+Failure why_no_answer(const HostLogin& login, const SshEnd& end) {
   const std::string& program = login.program;
   if (end.status == of_ssh) return ssh_failed(login, end);
   if (end.status == not_found || end.status == not_executable) {
@@ -81,19 +82,21 @@ Failure why_no_answer(const Login& login, const SshEnd& end) {
   const std::string version = fmt::format("`ssh {} {} --version`", login.host, program);
   const std::string_view said = trim(end.said);
   if (end.status == 0 || end.lines.empty()) {
-    return failure(FailureKind::command,
-                   said.empty() ? fmt::format("{}: `{}` ended with {} and gave no answer", login.host, program, end.status)
-                                : fmt::format("{}: what was printed is no answer: '{}'", login.host, printable(said)),
-                   fmt::format("{} must print a version like {}: the key may be for one command only, or a startup file "
-                               "of the shell may end or replace it",
-                               version, SABATH_VERSION));
+    return failure(
+        FailureKind::command,
+        said.empty() ? fmt::format("{}: `{}` ended with {} and gave no answer", login.host, program, end.status)
+                     : fmt::format("{}: what was printed is no answer: '{}'", login.host, printable(said)),
+        fmt::format("{} must print a version like {}: the key may be for one command only, or a startup file "
+                    "of the shell may end or replace it",
+                    version, SABATH_VERSION));
   }
-  return failure(FailureKind::command,
-                 fmt::format("{}: `{}` ended with {} and gave no answer{}", login.host, program, end.status, and_says(end)),
-                 fmt::format("compare {} with {} here: an older version takes no calls", version, SABATH_VERSION));
+  return failure(
+      FailureKind::command,
+      fmt::format("{}: `{}` ended with {} and gave no answer{}", login.host, program, end.status, and_says(end)),
+      fmt::format("compare {} with {} here: an older version takes no calls", version, SABATH_VERSION));
 }
 
-Failure why_broken_off(const Login& login, const SshEnd& end, const std::string& later) {
+Failure why_broken_off(const HostLogin& login, const SshEnd& end, const std::string& later) {
   if (end.status == of_ssh) {
     return failure(FailureKind::network,
                    fmt::format("the connection to {} broke{}", login.host,
@@ -101,8 +104,8 @@ Failure why_broken_off(const Login& login, const SshEnd& end, const std::string&
                    later);
   }
   return failure(FailureKind::command,
-                 fmt::format("`{}` on {} ended with {} before all was answered{}", login.program, login.host, end.status,
-                             and_says(end)),
+                 fmt::format("`{}` on {} ended with {} before all was answered{}", login.program, login.host,
+                             end.status, and_says(end)),
                  later);
 }
 

@@ -16,8 +16,8 @@ struct SshEnd {
   std::string said;                // on its standard output, before any answer
 };
 
-[[nodiscard]] Failure why_no_answer(const Login& login, const SshEnd& end);
+[[nodiscard]] Failure why_no_answer(const HostLogin& login, const SshEnd& end);
 // The answer had begun. `later`: what tells how the job does.
-[[nodiscard]] Failure why_broken_off(const Login& login, const SshEnd& end, const std::string& later);
+[[nodiscard]] Failure why_broken_off(const HostLogin& login, const SshEnd& end, const std::string& later);
 
 }  // namespace sabath

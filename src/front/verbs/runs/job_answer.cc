@@ -6,13 +6,13 @@
 
 #include "base/text.h"
 #include "base/wording.h"
+#include "holdings/holding.h"
 #include "hosts/host_answer.h"
 #include "hosts/sent_recipes.h"
 #include "recipe/parse.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "sabath/session.h"
-#include "holdings/holding.h"
 #include "verbs/runs/job_fields.h"
 #include "verbs/runs/job_host.h"
 

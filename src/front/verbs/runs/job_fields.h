@@ -65,8 +65,9 @@ struct Described<JobRequest> {
                       .help = "load the modules that this run loaded, in the same versions, as of `sabath run`",
                       .value = "RUN"),
       SABATH_FIELD(host,
-                   .help = "do it on this login node, by ssh: HOST, USER@HOST or an alias; recipe and lock go there, all "
-                           "other paths are of that side",
+                   .help =
+                       "do it on this login node, by ssh: HOST, USER@HOST or an alias; recipe and lock go there, all "
+                       "other paths are of that side",
                    .value = "LOGIN"),
       SABATH_FIELD_AS("trust", run.trust,
                       .help = "trust code that is not trusted yet, from now on (docs/trust.md): a queue cannot answer",

@@ -10,15 +10,16 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "base/wording.h"
+#include "holdings/holding.h"
 #include "hosts/host_call.h"
 #include "recipe/catalogue.h"
 #include "recipe/parse.h"
 #include "run/commands.h"
+#include "sabath/comm.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "sabath/session.h"
 #include "session/caller_of.h"
-#include "holdings/holding.h"
 #include "verbs/runs/job_fields.h"
 
 namespace sabath {
@@ -35,8 +36,7 @@ std::string request_text(const JobRequest& request) {
   for (const char* key : keys_of_this_side) json.erase(key);
   for (auto member = json.begin(); member != json.end();) {
     const Json& value = *member;
-    const bool says_nothing =
-        value.is_null() || value == false || value == "" || (value.is_array() && value.empty());
+    const bool says_nothing = value.is_null() || value == false || value == "" || (value.is_array() && value.empty());
     member = says_nothing ? json.erase(member) : std::next(member);
   }
   return text_of(json);
@@ -54,7 +54,8 @@ class SentAssets {
     if (const auto dataset = dataset_of(*model, sets)) add(request_.dataset.empty() ? "" : "dataset", *dataset);
     for (const auto& [name, steps] : sets) {
       for (const std::string& used : asset_names(steps)) {
-        if (const auto recipe = known([&] { return std::optional(catalogue_.used_by(*model, used)); })) add("", *recipe);
+        if (const auto recipe = known([&] { return std::optional(catalogue_.used_by(*model, used)); }))
+          add("", *recipe);
       }
     }
     if (!request_.from.empty()) {
@@ -113,8 +114,7 @@ std::string lock_text(const fs::path& run) {
   const fs::path file = status && S_ISDIR(status->st_mode) ? run / "run.json" : run;
   auto text = try_read_text(file, sent_lock_bytes_max);
   if (text) return std::move(*text);
-  throw Error(FailureKind::not_found,
-              fmt::format("there is no record of a run at {}", printable(file.native(), 1000)),
+  throw Error(FailureKind::not_found, fmt::format("there is no record of a run at {}", printable(file.native(), 1000)),
               "name the directory of a run on this side, or its run.json");
 }
 
@@ -122,8 +122,11 @@ std::string lock_text(const fs::path& run) {
 
 JobRecord work_on_job_of_host(Session& session, const JobRequest& request, EventSink& events,
                               const std::stop_token& stop) {
+  if (const Comm* ranks = session.ranks(); ranks != nullptr && ranks->size() > 1)
+    throw Error(FailureKind::usage, "a login node is called by one process, not by ranks");
   const SessionSettings& settings = session.settings();
-  Login login{.host = request.host, .configuration = settings.fetchers.ssh.config, .at_terminal = bool(request.run.ask)};
+  HostLogin login{
+      .host = request.host, .configuration = settings.fetchers.ssh.config, .at_terminal = bool(request.run.ask)};
   if (const auto named = settings.job_programs.find(request.host); named != settings.job_programs.end())
     login.program = named->second;
   refuse_odd_login(login);
@@ -135,6 +138,7 @@ JobRecord work_on_job_of_host(Session& session, const JobRequest& request, Event
   HostCall call;
   call.version = SABATH_VERSION;
   call.request_text = request_text(request);
+  call.subject = request.run.model;
   const bool asks = request.status || request.cancel || (request.wait && !request.submit);
   if (!asks) {
     const Catalogue catalogue = make_catalogue(settings);

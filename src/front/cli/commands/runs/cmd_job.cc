@@ -31,7 +31,8 @@ void show_tasks(Context& context, const JobRecord& record) {
 
 void show(Context& context, const JobRecord& record, bool submitted) {
   if (!record.tasks.empty()) {
-    if (!record.host.empty()) context.say(fmt::format("its directory is {}:{}", record.host, record.directory.string()));
+    if (!record.host.empty())
+      context.say(fmt::format("its directory is {}:{}", record.host, record.directory.string()));
     show_tasks(context, record);
   } else if (submitted) {
     context.out.print((record.host.empty() ? "" : record.host + ":") + record.directory.string() + "\n");
