@@ -20,6 +20,7 @@ PROGRAMS = {
     "src/runs/run/conda.cc", "src/runs/run/environment.cc", "src/runs/run/node_samples.cc", "src/runs/run/python.cc",  # conda, bash, ours, pip
     "src/launch/jobs/job_scheduler.cc", "src/front/verbs/runs/job_making.cc",  # sbatch and its like; sabath, in the script of a job
     "src/site/software/module_systems.cc", "src/site/software/devices.cc", "src/site/software/scheduler.cc",  # modulecmd, nvidia-smi, sinfo
+    "src/runs/checks/mpi_checks.cc",  # ompi_info, mpirun, how an MPI was configured
     "src/front/verbs/doctor/doctor_machine.cc",  # anything that has a version
 }  # fmt: skip
 TOLD = {

@@ -127,7 +127,7 @@ std::vector<RecipeCheck> take_checks(JsonObject& requirements) {
     const bool builtin = value.get<std::string>() != nullptr;
     RecipeCheck check = builtin ? read_builtin(value, requirements.origin()) : read_own(value, requirements.origin());
     if (std::ranges::find(checks, check.text(), &RecipeCheck::text) != checks.end()) {
-      throw_at(requirements.origin(), value.line, fmt::format("the check \"{}\" stands there twice", check.text()));
+      throw_at(requirements.origin(), value.line, fmt::format("the check \"{}\" is named twice", check.text()));
     }
     checks.push_back(std::move(check));
   }

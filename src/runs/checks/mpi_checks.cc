@@ -1,5 +1,6 @@
 // mpi.cuda_aware, mpi.ranks_per_node, ucx.gdrcopy: asked of the programs that the run's launcher brings.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -37,7 +38,7 @@ CheckFound cuda_aware_open_mpi(const CheckPlace& place, const std::string& ompi_
   std::string trouble;
   const std::vector<std::string> argv{ompi_info, "--parsable", "--all"};
   const CheckAnswer answer = ask_of_run(place, argv, trouble, ompi_info_bytes);
-  CheckFound found{State::not_known, "", fmt::format("{} --parsable --all", ompi_info), load_cuda_mpi};
+  CheckFound found{State::not_known, "", fmt::format("{}", fmt::join(argv, " ")), load_cuda_mpi};
   std::string version;
   for_each_line(answer.out, [&](std::string_view line) {
     constexpr std::string_view key = ":mpi_built_with_cuda_support:value:", of = "ompi:version:full:";
