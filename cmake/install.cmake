@@ -40,6 +40,7 @@ install_data(fetchers/command ${data_dir}/fetchers FILES_MATCHING PATTERN "*.jso
 install_data(etc/engines ${data_dir}/engines FILES_MATCHING PATTERN "*.json" PATTERN "*.py")
 install_data(etc/sites ${data_dir}/sites FILES_MATCHING PATTERN "*.json")
 install_data(etc/jobs ${data_dir}/jobs)
+install_data(etc/reframe ${data_dir}/reframe FILES_MATCHING PATTERN "*.py")
 foreach(scheduler slurm pbs flux lsf)
   install_data(etc/${scheduler} ${data_dir}/jobs/${scheduler})
 endforeach()

@@ -178,7 +178,7 @@ class EveryVerb(Case):
         self.do("config", says=str(self.sabath.store))
         self.do("doctor")
         here = self.home / "here.json"
-        self.do("site detect", "-o", here)
+        self.do("site detect", "--patience", "120", "-o", here)
         self.do("site show", here, says="architecture")
         self.do("site diff", here, here)
         self.do("site solve", "python>=3", "--site", here, says="python")

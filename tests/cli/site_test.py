@@ -96,6 +96,24 @@ class UnderLmod(Site):
         profile = self.detect(*PATIENT, **self.variables)
         self.assertEqual(self.rows(profile), sorted([*module_tree.ROWS, ["noisy/1.0"], ["noisy/2.0"]]))
 
+    def test_a_modulefile_that_never_ends(self):
+        """Lmod itself hangs on it."""
+        (self.core / "endless").mkdir()
+        (self.core / "endless/1.0.lua").write_text("while true do end\n")
+        profile = self.detect("--patience", "2", **self.variables)
+        self.assertEqual(self.rows(profile), sorted([*module_tree.ROWS, ["endless/1.0"]]))
+        self.assertEqual(self.fact(profile, "modules")["known"], "the modulefiles; Lmod's spider: it did not end within 2 s")
+
+    def test_twenty_thousand_modules_under_lmod(self):
+        """In the usual patience the answer is Lmod's, or the modulefiles'; both have all of them."""
+        for name in range(200):
+            (self.core / f"tool{name}").mkdir()
+            for version in range(100):
+                (self.core / f"tool{name}/1.{version}.lua").write_text('whatis("Name: tool")\n')
+        profile = self.detect(**self.variables)
+        self.assertEqual(len(profile["software"]), 20_000 + len(module_tree.ROWS))
+        self.assertRegex(self.fact(profile, "modules")["known"], "^(Lmod's spider|the modulefiles; Lmod's spider: it did not end within 2 s)$")
+
     def test_what_a_run_takes(self):
         """The profile is one for `run` as it is: its modules are loaded by the script that it names."""
         file = self.home / "here.json"
@@ -206,7 +224,7 @@ class Strange(Site):
         self.assertEqual(self.fact(profile, "modules")["known"], "MODULEPATH is not set")
         self.assertEqual(self.fact(profile, "mpi"), {"name": "mpi", "value": "none", "known": "mpirun is not on PATH"})
         refused = self.solve("cuda>=11", "--site", self.written(profile), code=3)
-        self.assertIn("names no software", refused["error"]["message"])
+        self.assertIn("names no module and no interpreter", refused["error"]["message"])
 
     def written(self, profile):
         file = self.home / f"{len(list(self.home.glob('*.json')))}.json"
@@ -215,14 +233,17 @@ class Strange(Site):
 
     def test_programs_say_what_a_machine_has(self):
         self.program("nvidia-smi", "printf 'NVIDIA H100, 81559 MiB, 550.1\\nNVIDIA H100, 81559 MiB, 550.1\\n'\n")
-        self.program("sinfo", "printf 'batch*|up|1-00:00:00|4|8|16000|gpu:h100:2\\n'\n")
+        self.program("sinfo", "printf 'batch*|up|1-00:00:00|4|8|16000|gpu:h100:2|ib\\nxfer|up|1:00:00|1|8|16000|(null)|(null)\\n'\n")
         self.program("mpirun", "echo 'mpirun (Open MPI) 4.1.6'\n")
         self.program("ompi_info", "echo mca:mpi:base:param:mpi_built_with_cuda_support:value:true\n")
         profile = self.detect(*PATIENT, PATH=f"{self.home / 'bin'}:/usr/bin:/bin", https_proxy="http://me:secret@proxy.lab:3128")
         for name, value in (("gpus", "2"), ("gpu kind", "cuda"), ("scheduler", "slurm"), ("mpi", "mpirun (Open MPI) 4.1.6"),
                             ("mpi with cuda", "yes"), ("proxy", "http://proxy.lab:3128")):  # fmt: skip
             self.assertEqual(self.fact(profile, name)["value"], value)
-        (partition,) = profile["partitions"]
+        partition, transfer = profile["partitions"]
+        self.assertEqual((transfer["transfer"], transfer["known"]), (True, 'sinfo; its name has "xfer"'))
+        self.assertNotIn("transfer", partition)
+        self.assertRegex(self.fact(profile, "network")["value"], "^(a default route by [a-z0-9]+|no default route)$")
         self.assertEqual((partition["name"], partition["nodes"], partition["gpus"], partition["time_limit_seconds"]), ("batch", 4, 2, 86400))
         self.assertEqual(profile["launcher"], "srun")
         (python,) = profile["interpreters"]

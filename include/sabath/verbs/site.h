@@ -31,6 +31,7 @@ struct Software {
   std::vector<std::string> provides;   // "numpy/1.24.2": what else it brings
   std::string program;                 // the interpreter that has this package
   std::string known;                   // how that is known
+  bool opens_first = false;            // what is below it is there before it loads what it needs
 };
 
 struct SiteFact {
@@ -50,6 +51,7 @@ struct SiteDisk {
   std::optional<std::uint64_t> bytes, bytes_free, quota_bytes_left;
   bool in_memory = false, shared = false;  // shared: other nodes see it
   std::string known;
+  std::string device;  // "NVMe", "SSD", "rotating"; empty: not known
 };
 
 struct SitePartition {
@@ -58,6 +60,7 @@ struct SitePartition {
   std::uint64_t nodes = 0, cpus = 0, memory_bytes = 0, gpus = 0;  // the last three: of a node
   std::optional<std::uint64_t> time_limit_seconds;                // absent: no limit
   std::string known;
+  bool transfer = false;  // it looks like one for copying data
 };
 
 // What was found and neither started nor loaded.
@@ -83,7 +86,7 @@ struct SiteProfile {
 struct DetectSiteRequest {
   std::filesystem::path output;      // the file of the profile; empty: none is written
   std::string name;                  // of the profile; empty: the host's
-  std::chrono::seconds patience{2};  // with each program that is asked
+  std::chrono::seconds patience{0};  // with each program that is asked; 0: 10, and a module system 2
   Environment environment;
 };
 struct DetectSiteRecord {

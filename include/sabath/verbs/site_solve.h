@@ -18,7 +18,7 @@ struct SolveSiteRequest {
   std::vector<std::string> needs;
   std::string model;                 // and what the recipe of this model needs; empty: none
   std::string site;                  // a profile; empty: that of this host, else what is found now
-  std::chrono::seconds patience{2};  // with each program that is asked, where no profile says what there is
+  std::chrono::seconds patience{0};  // with each program, where no profile is; 0: 10, and a module system 2
   Environment environment;
 };
 

@@ -347,11 +347,12 @@ namespace {
     if (missing++ == 0) first = entry.path.text();
   });
   if (missing > 0) {
-    const std::string changed = adopted_file(store.view_path(manifest.root()) / first);
-    throw Error(FailureKind::offline,
-                fmt::format("{} is not whole in the store: {} of {} are missing, the first is {}{}", recipe.name,
-                            missing, counted(manifest.totals().files, "file"), printable(first), changed),
-                way_back(recipe, &store, &manifest));
+    const std::string changed = loss_of_adopted(store.view_path(manifest.root()) / first);
+    throw Error(
+        FailureKind::offline,
+        fmt::format("{} is not whole in the store: {} of {} are missing, the first is {}{}", recipe.name, missing,
+                    counted(manifest.totals().files, "file"), printable(first), changed.empty() ? "" : "; " + changed),
+        way_back(recipe, &store, &manifest));
   }
   throw Error(FailureKind::offline, fmt::format("{} is in the store, and has no view", recipe.name),
               fmt::format("`{} {}` makes one", verb_text("view"), recipe.name));

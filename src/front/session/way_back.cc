@@ -15,18 +15,18 @@ bool lost_adopted_files(Store& store, const Manifest& manifest) {
   bool lost = false;
   manifest.for_each([&](const Entry& entry) {
     if (lost || !entry.is_file() || store.present(entry.digest)) return;
-    lost = !adopted_file(store.view_path(manifest.root()) / entry.path.text()).empty();
+    lost = !loss_of_adopted(store.view_path(manifest.root()) / entry.path.text()).empty();
   });
   return lost;
 }
 
 }  // namespace
 
-std::string adopted_file(const std::filesystem::path& link) {
+std::string loss_of_adopted(const std::filesystem::path& link) {
   std::error_code none;
   const std::filesystem::path file = std::filesystem::read_symlink(link, none);
   if (none || !file.is_absolute()) return {};
-  return fmt::format("; {}, which was adopted, {} since", printable(file.native(), 1000),
+  return fmt::format("{}, which was adopted, {} since", printable(file.native(), 1000),
                      try_stat(file) ? "has changed" : "has gone");
 }
 

@@ -11,9 +11,9 @@
 
 namespace sabath {
 
-// Of a view's link to a file that was adopted: what became of that, for the end of a sentence. Empty: it is no such
+// Of a view's link to a file that was adopted: "/data/x, which was adopted, has changed since". Empty: it is no such
 // link.
-[[nodiscard]] std::string adopted_file(const std::filesystem::path& link);
+[[nodiscard]] std::string loss_of_adopted(const std::filesystem::path& link);
 
 // A hint: what to type. `store` and `manifest`: of the asset as it was; nullptr: not known.
 [[nodiscard]] std::string way_back(const Recipe& recipe, Store* store, const Manifest* manifest);

@@ -28,7 +28,7 @@ std::pair<std::string, std::size_t> name_at(std::string_view text) {
 
 // The whole shell script: names of modules reach it as arguments only.
 constexpr const char* loader = R"sh(
-. "$1" || exit 1
+. "$1" >&2 || exit 1
 shift
 for name; do
   module load "$name" >&2 || exit 1

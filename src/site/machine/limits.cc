@@ -32,9 +32,11 @@ std::optional<FileSizeLimit> file_size_limit(const FilesystemKind& kind, std::ui
 }
 
 void read_quotas(const std::filesystem::path& directory, const FilesystemKind& kind, const std::stop_token& stop,
-                 Limits& limits) {
-  Quotas quotas =
-      kind.name == "Lustre" ? lustre_quotas(directory, "lfs", lfs_deadline, stop) : kernel_quotas(directory);
+                 const std::string& lfs, Limits& limits) {
+  Quotas quotas;
+  if (kind.name != "Lustre") quotas = kernel_quotas(directory);
+  if (kind.name == "Lustre" && !lfs.empty()) quotas = lustre_quotas(directory, lfs, lfs_deadline, stop);
+  if (kind.name == "Lustre" && lfs.empty()) quotas.unknown.emplace_back("Lustre quotas: no lfs that may be started");
   limits.quotas = std::move(quotas.found);
   limits.unknown = std::move(quotas.unknown);
   if (kind.shared && kind.name != "Lustre") {
@@ -51,7 +53,7 @@ std::filesystem::path nearest_existing(std::filesystem::path path) {
   return path;
 }
 
-Limits read_limits(const std::filesystem::path& place, const std::stop_token& stop) {
+Limits read_limits(const std::filesystem::path& place, const std::stop_token& stop, const std::string& lfs) {
   const auto directory = nearest_existing(place);
   struct statvfs room {};
   struct statfs about {};
@@ -66,7 +68,7 @@ Limits read_limits(const std::filesystem::path& place, const std::stop_token& st
   if (room.f_files != 0) limits.inodes_free = room.f_favail;
   if (kind.in_memory) limits.memory = memory_left();
   limits.file_size = file_size_limit(kind, room.f_bsize);
-  read_quotas(directory, kind, stop, limits);
+  read_quotas(directory, kind, stop, lfs, limits);
   return limits;
 }
 

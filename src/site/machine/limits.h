@@ -35,7 +35,9 @@ struct Limits {
 };
 
 // Reads the limits of the nearest directory that exists, of `place` and those above it.
-[[nodiscard]] Limits read_limits(const std::filesystem::path& place, const std::stop_token& stop = {});
+// `lfs`: Lustre's program; empty: its quotas are not asked.
+[[nodiscard]] Limits read_limits(const std::filesystem::path& place, const std::stop_token& stop = {},
+                                 const std::string& lfs = "lfs");
 
 // The directory itself, or the nearest one above it that exists.
 [[nodiscard]] std::filesystem::path nearest_existing(std::filesystem::path path);

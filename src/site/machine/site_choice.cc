@@ -72,10 +72,12 @@ fs::path find_site_file(const Environment& environment, const fs::path& program,
   const auto directories = site_directories(environment, program);
   const std::string name = asked.empty() ? environment.get("SABATH_SITE").value_or("") : asked;
   if (name.empty()) return site_file_of_host(directories);
-  fs::path file = name.find('/') != std::string::npos ? fs::path(name) : site_file_named(directories, name);
+  const bool is_file = name.find('/') != std::string::npos || name.ends_with(".json");
+  fs::path file = is_file ? fs::path(name) : site_file_named(directories, name);
   if (file.empty() || !try_stat(file)) {
     throw Error(FailureKind::not_found, fmt::format("there is no site profile {}", printable(name)),
-                fmt::format("profiles are NAME.json in {}", names_of(directories)));
+                fmt::format("a name that has a slash or ends with .json is a file; others are looked for in {}",
+                            names_of(directories)));
   }
   return file;
 }

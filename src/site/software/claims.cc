@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "sabath/path.h"
+#include "software/need.h"
 #include "software/version.h"
 
 namespace sabath {
@@ -25,10 +26,33 @@ std::vector<std::string> beginnings_of(const std::string& module) {
   return all;
 }
 
-// "gcc@12:" of environment-modules, and the version "default", are any of the name.
+// The version "default" is any of the name.
 std::string name_of_need(const std::string& need) {
   const std::string name = need.substr(0, need.find('@'));
   return name.ends_with("/default") ? name.substr(0, name.size() - 8) : name;
+}
+
+// "12", "12:13", "12:", ":13" and lists of these, as environment-modules has them behind an '@': ":13" has 13.2, too,
+// and
+// ":<=13" of Lmod has not.
+bool is_in_ranges(const std::string& version, std::string_view ranges) {
+  using Kind = VersionBound::Kind;
+  while (!ranges.empty()) {
+    const auto end = std::min(ranges.find(','), ranges.size());
+    const std::string_view range = ranges.substr(0, end);
+    ranges.remove_prefix(std::min(end + 1, ranges.size()));
+    const auto colon = range.find(':');
+    if (colon == std::string_view::npos) {
+      if (version.starts_with(range) && (version.size() == range.size() || version[range.size()] == '.')) return true;
+      continue;
+    }
+    const std::string first(range.substr(0, colon)), last(range.substr(colon + 1));
+    const bool begins = first.empty() || meets(version, VersionBound{Kind::at_least, first});
+    const bool ends = last.starts_with("<=") ? compare_versions(version, last.substr(2)) <= 0
+                                             : last.empty() || meets(version, VersionBound{Kind::at_most, last});
+    if (begins && ends) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -74,6 +98,9 @@ const std::vector<std::size_t>& ClaimBook::rows_meeting(const std::string& need)
   std::set<std::pair<std::string, std::vector<std::string>>> seen;
   for (; first != last; ++first) {
     const Software& one = table_[first->second];
+    if (const auto at = need.find('@'); at != std::string::npos && first->first != need &&
+                                        !is_in_ranges(parts_of_module(one.module).second, need.substr(at + 1)))
+      continue;
     if (seen.emplace(one.module, one.chain).second) at->second.push_back(first->second);
   }
   std::ranges::stable_sort(at->second, [&](std::size_t a, std::size_t b) {
@@ -118,7 +145,11 @@ void ClaimBook::add_own(SoftwareClaims& claims, std::size_t row) {
   claims.modules.push_back(module);
   for (const std::string& other : one.conflicts) {
     // Other versions of its own name are excluded anyway.
-    if (other != own_name && !other.starts_with(own_name + "/")) claims.conflicts.push_back({number(other), module});
+    if (name_of_need(other) == own_name || other.starts_with(own_name + "/")) continue;
+    claims.conflicts.push_back({number(other), module});
+    if (other.find('@') == std::string::npos) continue;
+    for (const std::size_t of_range : rows_meeting(other))
+      claims.conflicts.push_back({number(table_[of_range].module), module});
   }
 }
 
@@ -132,12 +163,22 @@ void ClaimBook::add_parents(SoftwareClaims& claims, std::size_t row, std::vector
   }
 }
 
+bool ClaimBook::is_below(std::size_t row, std::size_t other) const {
+  const auto& chain = table_[row].chain;
+  return std::ranges::find(chain, table_[other].module) != chain.end();
+}
+
 void ClaimBook::add_needs(SoftwareClaims& claims, std::size_t row, std::vector<std::size_t>& open) {
   for (const std::string& need : table_[row].needs) {
-    const auto& rows = rows_meeting(need);
+    auto rows = rows_meeting(need);
+    const bool is_anywhere = !rows.empty();
+    if (!table_[row].opens_first) std::erase_if(rows, [&](std::size_t one) { return is_below(one, row); });
     if (rows.size() == 1) {
       open.push_back(rows[0]);
-    } else if (!rows.empty()) {
+    } else if (is_anywhere && rows.empty()) {
+      claims.never = fmt::format("{} needs {}, which is there only after it", printable(table_[row].module, 300),
+                                 printable(need, 300));
+    } else if (is_anywhere) {
       claims.open.push_back(need);
     } else if (!is_hidden_module(need)) {
       claims.never =

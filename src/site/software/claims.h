@@ -84,6 +84,7 @@ class ClaimBook {
   [[nodiscard]] unsigned module_number(const std::string& module);
   void add_own(SoftwareClaims& claims, std::size_t row);
   void add_parents(SoftwareClaims& claims, std::size_t row, std::vector<std::size_t>& open);
+  [[nodiscard]] bool is_below(std::size_t row, std::size_t other) const;
   void add_needs(SoftwareClaims& claims, std::size_t row, std::vector<std::size_t>& open);
 
   std::span<const Software> table_;

@@ -63,6 +63,18 @@ void add_gpu_fact(SiteProfile& profile, std::size_t count, const std::string& ki
   profile.machine.push_back({"gpu kind", kind, known});
 }
 
+std::string default_route() {
+  constexpr std::uint64_t routes_max = 16U << 20U;
+  const auto text_of = [&](const char* file) {
+    try {
+      return try_read_text(file, routes_max).value_or("");
+    } catch (const Error&) {
+      return std::string();
+    }
+  };
+  return default_route_of(text_of("/proc/net/route"), text_of("/proc/net/ipv6_route"));
+}
+
 std::string first_line(const std::string& text) {
   return printable(trim(std::string_view(text).substr(0, text.find('\n'))));
 }
@@ -137,6 +149,22 @@ void detect_interconnect(SiteProfile& profile) {
                              "/sys/class/infiniband, cxi, hfi1_user"});
 }
 
+std::string default_route_of(std::string_view ipv4, std::string_view ipv6) {
+  constexpr std::size_t lines_max = 100'000, columns = 10;
+  for (const std::string& line : parts_between(ipv4, '\n', lines_max)) {  // interface, destination, ..., mask
+    const auto words = parts_between(line, '\t', columns);
+    if (words.size() > 7 && words[1] == "00000000" && words[7] == "00000000" && is_plain_value(words[0]))
+      return "a default route by " + words[0];
+  }
+  for (const std::string& line : parts_between(ipv6, '\n', lines_max)) {  // destination, its length, ..., interface
+    const auto words = parts_between(line, ' ', columns);
+    if (words.size() == columns && words[0] == std::string(32, '0') && words[1] == "00" && words[9] != "lo" &&
+        is_plain_value(words[9]))
+      return "a default route by " + words[9];
+  }
+  return "no default route";
+}
+
 std::string proxy_without_password(std::string_view url) {
   const auto scheme = url.find("://");
   const auto begin = scheme == std::string_view::npos ? 0 : scheme + 3;
@@ -163,6 +191,7 @@ void detect_network(const Environment& environment, SiteProfile& profile) {
     profile.machine.push_back({"proxy", as_it_is ? printable(*value) : proxy_without_password(*value), name});
   }
   if (!any) profile.machine.push_back({"proxy", "none", "no variable such as https_proxy is set"});
+  profile.machine.push_back({"network", default_route(), "/proc/net/route and ipv6_route: nothing was sent"});
 }
 
 }  // namespace sabath

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
+#include <sys/sysmacros.h>
 
 #include <algorithm>
 #include <map>
@@ -35,11 +36,29 @@ std::vector<std::pair<fs::path, std::string>> places_of(const Environment& envir
   return places;
 }
 
-SiteDisk disk_at(const fs::path& place, const std::string& named_by, const std::stop_token& stop) {
+// Of the block device that has this number; a volume of several is none.
+std::string device_kind(dev_t device) {
+  std::error_code unknown;
+  fs::path place = fs::canonical(fmt::format("/sys/dev/block/{}:{}", major(device), minor(device)), unknown);
+  if (unknown) return "";
+  if (fs::exists(place / "partition", unknown)) place = place.parent_path();
+  if (place.filename().string().starts_with("nvme")) return "NVMe";
+  if (!fs::exists(place / "device", unknown)) return "";  // made of others: they may differ
+  try {
+    const auto text = try_read_text(place / "queue/rotational", 4096);
+    return !text ? "" : trim(*text) == "1" ? "rotating" : trim(*text) == "0" ? "SSD" : "";
+  } catch (const Error&) {
+    return "";  // it is not known, and no failure
+  }
+}
+
+SiteDisk disk_at(Programs& programs, const fs::path& place, const std::string& named_by, dev_t device) {
   SiteDisk disk;
   disk.path = place;
   disk.known = named_by + ", and its filesystem";
-  const Limits limits = read_limits(place, stop);
+  std::string why;  // Lustre's own program is started only if no other user can write it
+  const Limits limits = read_limits(place, programs.stop(), programs.find("lfs", why).string());
+  disk.device = device_kind(device);
   disk.filesystem = limits.filesystem;
   disk.bytes_free = limits.bytes_free;
   disk.in_memory = limits.memory.has_value();
@@ -70,7 +89,7 @@ void detect_disks(Programs& programs, SiteProfile& profile) {
         return other && other->st_dev == status->st_dev;
       });
       if (known && named_by == "a usual place") continue;
-      profile.disks.push_back(disk_at(place, named_by, programs.stop()));
+      profile.disks.push_back(disk_at(programs, place, named_by, status->st_dev));
     } catch (const Error& error) {
       if (error.failure().kind == FailureKind::interrupted) throw;
       programs.pass_over(place.string(), error.failure().message);

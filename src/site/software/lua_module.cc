@@ -152,6 +152,7 @@ class LuaModule {
     if (function == "myModuleFullName") return std::string(module_);
     if (function == "myModuleName") return std::string(module_.substr(0, slash));
     if (function == "myModuleVersion") return std::string(versioned ? module_.substr(slash + 1) : "");
+    if (const auto range = range_of_call(function, arguments)) return range;
     if (function != "pathJoin") return std::nullopt;
     std::string path;
     for (const Text& part : arguments) {
@@ -160,6 +161,20 @@ class LuaModule {
       path += path.ends_with('/') && part->starts_with('/') ? part->substr(1) : *part;
     }
     return path;
+  }
+
+  // atleast("gcc", "12") is "gcc@12:", as environment-modules writes it; atmost("gcc", "12") is
+  // "gcc@:<=12", as 12.3 is none of these in Lmod. Ends that do not count are not read.
+  static Text range_of_call(std::string_view function, const std::vector<Text>& arguments) {
+    const std::size_t ends = function == "latest" ? 0 : function == "between" ? 2 : 1;
+    const bool is_range = ends != 1 || function == "atleast" || function == "atmost";
+    if (!is_range || arguments.size() != ends + 1) return std::nullopt;
+    for (const Text& one : arguments)
+      if (!one || one->find_first_of("@:,<>") != std::string::npos) return std::nullopt;
+    if (ends == 0) return arguments[0];
+    const std::string first = function == "atmost" ? "" : *arguments[1],
+                      last = function == "atleast" ? "" : *arguments.back();
+    return *arguments[0] + "@" + first + (last.empty() ? ":" : ":<=" + last);
   }
 
   // Words that run other files or programs, or reach a function by another way.

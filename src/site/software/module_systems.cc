@@ -120,7 +120,7 @@ std::string ask_lmod(Programs& programs, const ModuleTree& tree, const ModulePat
   if (!why) {
     const std::string program = directory + "/spider", all = joined_path(path.trusted);
     const ProgramAnswer answer =
-        programs.ask({program, "-o", "spider-json", all}, {{"MODULEPATH", all}}, spider_bytes_max);
+        programs.ask_module_system({program, "-o", "spider-json", all}, {{"MODULEPATH", all}}, spider_bytes_max);
     why = answer.why;
     if (answer.came) {
       try {
@@ -144,8 +144,8 @@ std::string ask_tcl(Programs& programs, const ModuleTree& tree, const ModulePath
   if (const auto why = why_not_asked(programs, tree, path))
     return fmt::format("the modulefiles; `module avail`: {}", *why);
   const std::string program = programs.environment().get("MODULES_CMD").value_or("modulecmd");
-  const ProgramAnswer answer = programs.ask({program, "bash", "avail", "--no-pager", "-t"},
-                                            {{"MODULEPATH", joined_path(path.trusted)}}, 16U << 20U);
+  const ProgramAnswer answer = programs.ask_module_system({program, "bash", "avail", "--no-pager", "-t"},
+                                                          {{"MODULEPATH", joined_path(path.trusted)}}, 16U << 20U);
   if (!answer.came) return fmt::format("the modulefiles; `module avail`: {}", answer.why);
   const auto names = parse_terse_avail(answer.out.find(':') != std::string::npos ? answer.out : answer.err);
   std::set<std::string, std::less<>> open(names.begin(), names.end());

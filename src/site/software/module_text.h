@@ -11,6 +11,7 @@ namespace sabath {
 struct ModuleText {
   std::vector<std::string> directories;  // put in front of MODULEPATH: what is below it in a hierarchy
   std::vector<std::string> needs;        // loads, depends on, or asks for
+  bool opens_first = false;              // a directory comes before the first need
   std::vector<std::string> conflicts, features, provides;
   std::string family;
   unsigned unread = 0;             // directories that only a run of it would tell

@@ -188,6 +188,7 @@ class TreeReader {
       ReadModule one;
       one.software = software_of_module(is_lua ? name.substr(0, name.size() - 4) : name, {});
       ModuleText said = is_lua ? read_lua_module(*text, one.software.module) : read_tcl_module(*text);
+      one.software.opens_first = said.opens_first && !said.needs.empty();
       one.software.needs = std::move(said.needs);
       one.software.conflicts = std::move(said.conflicts);
       one.software.features = std::move(said.features);

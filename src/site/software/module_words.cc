@@ -40,6 +40,7 @@ void add_directories(ModuleText& into, std::string_view value) {
     const bool known = std::ranges::find(into.directories, directory) != into.directories.end();
     if (known) continue;
     if (directory.starts_with('/') && is_plain_value(directory) && into.directories.size() < module_values_max) {
+      if (into.needs.empty()) into.opens_first = true;
       into.directories.emplace_back(directory);
     } else {
       ++into.unread;

@@ -9,6 +9,7 @@ namespace sabath {
 template <>
 struct Described<Software> {
   using Of = Software;
+  static bool opens_early(const Of& object) { return object.opens_first; }
   static constexpr Field table[] = {
       SABATH_FIELD(name, .help = "as it is called here", .required = true),
       SABATH_FIELD(version, .help = "of it", .null_if_empty = true, .absent_if_empty = true),
@@ -18,6 +19,8 @@ struct Described<Software> {
                       .null_if_empty = true, .absent_if_empty = true),
       SABATH_FIELD(needs, .help = "modules that it loads or asks for by itself", .null_if_empty = true,
                    .absent_if_empty = true),
+      SABATH_FIELD(opens_first, .help = "what is below it is there before it loads what it needs",
+                   .only_if = SABATH_IF(opens_early)),
       SABATH_FIELD(conflicts, .help = "modules that may not be loaded beside it", .null_if_empty = true,
                    .absent_if_empty = true),
       SABATH_FIELD(family, .help = "one module of a family at a time", .null_if_empty = true, .absent_if_empty = true),
@@ -46,6 +49,7 @@ struct Described<SiteDisk> {
   static constexpr Field table[] = {
       SABATH_FIELD(path, .help = "a directory of it", .required = true),
       SABATH_FIELD(filesystem, .help = "its kind", .null_if_empty = true),
+      SABATH_FIELD(device, .help = "NVMe, SSD or rotating", .null_if_empty = true, .absent_if_empty = true),
       SABATH_FIELD(bytes, .help = "of the whole", .unit = "bytes"),
       SABATH_FIELD(bytes_free, .help = "for this user", .unit = "bytes"),
       SABATH_FIELD(quota_bytes_left, .help = "of the tightest quota", .unit = "bytes"),
@@ -58,6 +62,7 @@ struct Described<SiteDisk> {
 template <>
 struct Described<SitePartition> {
   using Of = SitePartition;
+  static bool looks_like_transfer(const Of& object) { return object.transfer; }
   static constexpr Field table[] = {
       SABATH_FIELD(name, .help = "of the partition or queue", .required = true),
       SABATH_FIELD(usual, .help = "the scheduler takes it if none is named"),
@@ -66,6 +71,8 @@ struct Described<SitePartition> {
       SABATH_FIELD(memory_bytes, .help = "of a node", .unit = "bytes"),
       SABATH_FIELD(gpus, .help = "of a node"),
       SABATH_FIELD(time_limit_seconds, .help = "of a job; null: no limit", .unit = "seconds"),
+      SABATH_FIELD(transfer, .help = "it looks like one for copying data; `known` says by what",
+                   .only_if = SABATH_IF(looks_like_transfer)),
       SABATH_FIELD(known, .help = "how that is known", .null_if_empty = true),
   };
 };

@@ -56,8 +56,8 @@ fs::path Programs::find(const std::string& name, std::string& why) {
   return {};
 }
 
-ProgramAnswer Programs::ask(std::vector<std::string> argv, const std::map<std::string, std::string>& changes,
-                            std::size_t output_max) {
+ProgramAnswer Programs::ask_for(std::chrono::seconds patience, std::vector<std::string> argv,
+                                const std::map<std::string, std::string>& changes, std::size_t output_max) {
   ProgramAnswer answer;
   const fs::path file = find(argv[0], answer.why);
   if (file.empty()) return answer;
@@ -69,7 +69,7 @@ ProgramAnswer Programs::ask(std::vector<std::string> argv, const std::map<std::s
   for (const auto& [name, value] : environment_.variables) variables.try_emplace(name, "");  // not set there
   command.environment.assign(variables.begin(), variables.end());
   command.directory = "/";
-  command.deadline = patience_;
+  command.deadline = patience;
   command.output_max = output_max;
   try {
     CommandResult result = run_command(command, stop_);
@@ -86,7 +86,7 @@ ProgramAnswer Programs::ask(std::vector<std::string> argv, const std::map<std::s
   } catch (const Error& error) {
     if (error.failure().kind == FailureKind::interrupted) throw;
     answer.why = error.failure().message.find("deadline") != std::string::npos
-                     ? fmt::format("it did not end within {} s", patience_.count())
+                     ? fmt::format("it did not end within {} s", patience.count())
                      : error.failure().message;
   }
   return answer;

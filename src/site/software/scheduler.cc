@@ -43,9 +43,36 @@ void add_partition(std::vector<SitePartition>& partitions, SitePartition one) {
   known->cpus = std::min(known->cpus, one.cpus);
   known->memory_bytes = std::min(known->memory_bytes, one.memory_bytes);
   known->gpus = std::min(known->gpus, one.gpus);
+  if (!one.transfer && known->transfer) {  // its other nodes have no such feature
+    known->transfer = false;
+    known->known = std::move(one.known);
+  }
+}
+
+void note_transfer(SitePartition& one, std::string_view features) {
+  const std::string of_name = word_of_transfer(one.name), of_nodes = word_of_transfer(features);
+  one.transfer = !of_name.empty() || !of_nodes.empty();
+  if (!of_name.empty()) one.known += fmt::format("; its name has \"{}\"", of_name);
+  if (of_name.empty() && one.transfer) one.known += fmt::format("; a feature of its nodes has \"{}\"", of_nodes);
 }
 
 }  // namespace
+
+std::string word_of_transfer(std::string_view text) {
+  constexpr std::string_view words[] = {"transfer", "xfer",   "dtn",          "datamover", "datamovers",
+                                        "dm",       "dmover", "datatransfer", "transfers", "data-transfer",
+                                        "copy",     "copyq",  "dtnode"};
+  const std::string lower = to_lower(text.substr(0, 4096));
+  const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
+  for (const std::string_view word : words) {
+    for (auto at = lower.find(word); at != std::string::npos; at = lower.find(word, at + 1)) {
+      const auto end = at + word.size();
+      if ((at == 0 || !is_letter(lower[at - 1])) && (end == lower.size() || !is_letter(lower[end])))
+        return std::string(word);
+    }
+  }
+  return "";
+}
 
 std::optional<std::uint64_t> seconds_of_limit(std::string_view text) {
   std::uint64_t days = 0, whole = 0;
@@ -84,7 +111,7 @@ std::vector<SitePartition> parse_sinfo(std::string_view text) {
   std::vector<SitePartition> partitions;
   for (const std::string& line : parts_between(text, '\n', 100'000)) {
     const auto columns = columns_of(line);
-    if (columns.size() != 7 || columns[1] != "up") continue;
+    if (columns.size() < 7 || columns.size() > 8 || columns[1] != "up") continue;
     SitePartition one;
     one.usual = columns[0].ends_with('*');
     one.name = columns[0].substr(0, columns[0].size() - (one.usual ? 1 : 0));
@@ -96,13 +123,14 @@ std::vector<SitePartition> parse_sinfo(std::string_view text) {
     one.memory_bytes = std::min(mebibytes, std::numeric_limits<std::uint64_t>::max() >> 20U) << 20U;
     one.gpus = gpus_of_gres(columns[6]);
     one.known = "sinfo";
+    note_transfer(one, columns.size() == 8 ? columns[7] : "");
     add_partition(partitions, std::move(one));
   }
   return partitions;
 }
 
 void detect_scheduler(Programs& programs, SiteProfile& profile) {
-  const ProgramAnswer slurm = programs.ask({"sinfo", "--noheader", "--format=%P|%a|%l|%D|%c|%m|%G"}, {}, 4U << 20U);
+  const ProgramAnswer slurm = programs.ask({"sinfo", "--noheader", "--format=%P|%a|%l|%D|%c|%m|%G|%f"}, {}, 4U << 20U);
   if (slurm.came) {
     profile.partitions = parse_sinfo(slurm.out);
     profile.launcher = "srun";

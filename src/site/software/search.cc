@@ -1,6 +1,10 @@
 #include "software/search.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "sabath/path.h"
 
 namespace sabath {
 namespace {
@@ -9,7 +13,7 @@ constexpr std::size_t work_max = 40'000'000;  // looks at one claim: about a sec
 
 }  // namespace
 
-bool SoftwareSearch::is_at_bound() const { return state_.work() + book_->work() > work_max; }
+bool SoftwareSearch::is_at_bound() const { return state_.work() + book_->work() + order_.work() > work_max; }
 
 bool SoftwareSearch::first() { return search(); }
 
@@ -20,10 +24,21 @@ bool SoftwareSearch::next() {
     levels_.pop_back();
   }
   if (levels_.empty()) return false;
+  open_last_again();
+  return search();
+}
+
+void SoftwareSearch::open_last_again() {
   Level& last = levels_.back();
   open_again(last);
   for (unsigned before = 0; before + 1 < levels_.size(); ++before) last.blame.insert(before);
-  return search();
+}
+
+bool SoftwareSearch::is_loaded_so() {
+  auto why = order_.why_not(rows());
+  if (why.empty()) return true;
+  not_loaded_ = std::move(why);
+  return false;
 }
 
 void SoftwareSearch::open_again(Level& level) {
@@ -34,7 +49,10 @@ void SoftwareSearch::open_again(Level& level) {
 
 bool SoftwareSearch::search() {
   while (!is_at_bound()) {
-    if ((levels_.empty() || levels_.back().is_taken) && !add_level()) return true;
+    if ((levels_.empty() || levels_.back().is_taken) && !add_level()) {
+      if (levels_.empty() || is_loaded_so()) return true;
+      open_last_again();
+    }
     if (!take_next() && !jump_back()) return false;
   }
   return false;
@@ -54,7 +72,7 @@ bool SoftwareSearch::add_level() {
       if (made) {
         for (const std::size_t row : book_->rows_meeting(need)) at->second.push_back({row, ""});
       }
-      levels_.push_back({&at->second, 0, {level}, false});
+      levels_.push_back({&at->second, 0, {level}, false, need, (*one.candidates)[one.at].row});
       return true;
     }
   }
@@ -81,7 +99,12 @@ bool SoftwareSearch::take_next() {
     state_.give_back();
     level.is_taken = false;
   }
-  if (depth < candidates_.size()) dead_(depth, depth);
+  if (depth < candidates_.size()) {
+    dead_(depth, depth);
+  } else if (not_loaded_.empty()) {
+    not_loaded_ = fmt::format("{} comes with {}, and none of those goes with the others",
+                              printable(book_->table()[level.by].module, 300), printable(level.need, 300));
+  }
   return false;
 }
 

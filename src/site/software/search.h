@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "software/claims.h"
+#include "software/loading.h"
 #include "software/solve.h"
 
 namespace sabath {
@@ -23,13 +24,15 @@ class SoftwareSearch {
   using Dead = std::function<void(std::size_t taken, std::size_t need)>;
 
   SoftwareSearch(ClaimBook& book, std::vector<Candidates> candidates, Dead dead)
-      : book_(&book), candidates_(std::move(candidates)), state_(book), dead_(std::move(dead)) {}
+      : book_(&book), candidates_(std::move(candidates)), state_(book), order_(book), dead_(std::move(dead)) {}
 
   [[nodiscard]] bool first();  // false: there is none, or the work is at its bound
   [[nodiscard]] bool next();   // another choice for the needs
   [[nodiscard]] bool is_at_bound() const;
   [[nodiscard]] std::vector<SoftwarePick> picks() const;  // one for each need, as far as they are taken
-  [[nodiscard]] std::vector<std::size_t> rows();          // all that is loaded, each after what it needs
+  // Why a choice for the needs came to nothing, by what it brings along; empty: none did.
+  [[nodiscard]] const std::string& why_not_loaded() const noexcept { return not_loaded_; }
+  [[nodiscard]] std::vector<std::size_t> rows();  // all that is loaded, each after what it needs
   [[nodiscard]] std::optional<SoftwareClash> clash_of(std::size_t row) {
     return state_.clash_with(book_->claims_of(row));
   }
@@ -40,6 +43,8 @@ class SoftwareSearch {
     std::size_t at = 0;
     std::set<unsigned> blame;  // levels that exclude what was passed over
     bool is_taken = false;
+    std::string need = {};  // of a chosen row: what this level is for
+    std::size_t by = 0;     // that row
   };
   [[nodiscard]] bool search();
   [[nodiscard]] bool add_level();
@@ -47,6 +52,8 @@ class SoftwareSearch {
   [[nodiscard]] bool jump_back();
   [[nodiscard]] bool later_needs_fit(Level& level, unsigned depth);
   void open_again(Level& level);
+  [[nodiscard]] bool is_loaded_so();
+  void open_last_again();
   [[nodiscard]] bool is_met(const std::string& need);
   [[nodiscard]] bool has_parents(std::size_t row, const std::vector<std::size_t>& loaded);
   [[nodiscard]] std::vector<std::size_t> wanted_before(std::size_t row);
@@ -54,6 +61,8 @@ class SoftwareSearch {
   ClaimBook* book_;
   std::vector<Candidates> candidates_;
   ClaimState state_;
+  LoadingOrder order_;
+  std::string not_loaded_;
   Dead dead_;
   std::deque<Level> levels_;
   std::map<std::string, Candidates> of_open_;  // candidates of needs of chosen rows

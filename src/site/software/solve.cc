@@ -66,6 +66,7 @@ class Solver {
       return solution;
     }
     solution.is_whole = !search.is_at_bound();
+    if (clash_.empty()) clash_ = search.why_not_loaded();
     explain(solution);
     solution.nearest = nearest();
     return solution;

@@ -188,6 +188,7 @@ std::vector<Software> joined(std::vector<SpiderModule> asked, const std::vector<
       const Software& file = *at->second;
       if (file.chain != one.chain) continue;
       one.needs = file.needs;
+      one.opens_first = file.opens_first;
       one.conflicts = file.conflicts;
       for (const std::string& feature : file.features) add_module_value(one.features, feature);
       one.known = std::string(known) + ", and its modulefile";

@@ -176,7 +176,9 @@ class TclModule {
 
   static void add_words(std::vector<std::string>& list, const std::vector<Word>& words, std::size_t from) {
     for (std::size_t at = from; at < words.size(); ++at) {
-      if (words[at] && !words[at]->starts_with('-')) add_module_value(list, *words[at]);
+      constexpr std::string_view not_of_names = "-+~";  // an option, a variant
+      if (words[at] && !words[at]->empty() && not_of_names.find(words[at]->front()) == std::string_view::npos)
+        add_module_value(list, *words[at]);
     }
   }
 

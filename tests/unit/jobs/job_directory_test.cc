@@ -8,7 +8,7 @@
 #include <functional>
 
 #include "sabath/error.h"
-#include "temp_dir.h"
+#include "support/temp_dir.h"
 
 namespace sabath::test {
 namespace {

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "jobs/job_watch.h"
 #include "sabath/error.h"
-#include "temp_dir.h"
+#include "support/temp_dir.h"
 
 namespace sabath::test {
 namespace {

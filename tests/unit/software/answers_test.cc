@@ -149,6 +149,42 @@ TEST(AnswersOfSlurm, Partitions) {
   EXPECT_TRUE(parse_sinfo("sinfo: error: no answer\n|||\n||||||\n").empty());
 }
 
+TEST(AnswersOfSlurm, PartitionsForTransfers) {
+  const auto partitions = parse_sinfo(
+      "batch*|up|1:00|2|8|16000|(null)|ib,hdr\nxfer|up|1:00|2|8|16000|(null)|(null)\ndata|up|1:00|1|8|16000|(null)|"
+      "dtn\n"
+      "mix|up|1:00|1|8|16000|(null)|dtn\nmix|up|1:00|1|8|16000|(null)|ib\nadmin|up|1:00|1|8|16000|(null)|\n");
+  ASSERT_EQ(partitions.size(), 5U);
+  EXPECT_FALSE(partitions[0].transfer);
+  EXPECT_TRUE(partitions[1].transfer);
+  EXPECT_EQ(partitions[1].known, "sinfo; its name has \"xfer\"");
+  EXPECT_TRUE(partitions[2].transfer);
+  EXPECT_EQ(partitions[2].known, "sinfo; a feature of its nodes has \"dtn\"");
+  EXPECT_FALSE(partitions[3].transfer);
+  EXPECT_EQ(partitions[3].known, "sinfo");
+  EXPECT_FALSE(partitions[4].transfer);
+  for (const char* name : {"transfer", "Data-Transfer", "dm", "dtn01", "datamover", "copyq", "ib,dm,x"})
+    EXPECT_FALSE(word_of_transfer(name).empty()) << name;
+  for (const char* name : {"admin", "dma", "transferable", "copying", "", "batch"})
+    EXPECT_TRUE(word_of_transfer(name).empty()) << name;
+}
+
+TEST(AnswersOfTheNetwork, TheDefaultRoute) {
+  const std::string head = "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\n";
+  EXPECT_EQ(default_route_of(head + "ib0\t000200C0\t0\t1\t0\t0\t0\t00FFFFFF\n", ""), "no default route");
+  EXPECT_EQ(default_route_of(head + "eth0\t00000000\t010200C0\t3\t0\t0\t0\t00000000\t0\n", ""),
+            "a default route by eth0");
+  const std::string zeros(32, '0');
+  const auto ipv6 = [&](const char* length, const char* interface) {
+    return zeros + " " + length + " " + zeros + " 00 " + zeros + " 00000400 00000003 00000000 00000003     " +
+           interface;
+  };
+  EXPECT_EQ(default_route_of(head, ipv6("00", "eth1")), "a default route by eth1");
+  EXPECT_EQ(default_route_of(head, ipv6("00", "lo")), "no default route");
+  EXPECT_EQ(default_route_of(head, ipv6("08", "eth1")), "no default route");
+  EXPECT_EQ(default_route_of("\t\t\n", "x"), "no default route");
+}
+
 TEST(AnswersOfSlurm, LimitsAndGpus) {
   EXPECT_EQ(seconds_of_limit("30"), 1800U);
   EXPECT_EQ(seconds_of_limit("1:30"), 90U);

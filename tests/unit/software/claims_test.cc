@@ -6,6 +6,7 @@
 
 #include <tuple>
 
+#include "sabath/error.h"
 #include "software/solve.h"
 
 namespace sabath {
@@ -29,6 +30,7 @@ Software row_of(const std::string& text) {
     if (words[i] == "needs") one.needs.push_back(words[i + 1]);
     if (words[i] == "excludes") one.conflicts.push_back(words[i + 1]);
     if (words[i] == "of") one.family = words[i + 1];
+    if (words[i] == "opens") one.opens_first = words[i + 1] == "first";
   }
   return one;
 }
@@ -58,7 +60,7 @@ TEST(WhatIsClaimed, NeedsToAnyDepth) {
   EXPECT_EQ(modules_of({"x/1 needs ma", "y/1 needs mb", "ma/1 of mpi", "mb/1 of mpi"}, {"x", "y"}), "");
   EXPECT_EQ(modules_of({"x/1 needs m", "m/1", "m/2", "y/1 excludes m/2"}, {"x", "y"}), "m/1 x/1 y/1");
   EXPECT_EQ(modules_of({"x/1 needs m", "m/1", "m/2"}, {"x"}), "m/2 x/1");
-  EXPECT_EQ(modules_of({"a/1 needs e/1", "e/1 after a/1"}, {"a"}), "a/1 e/1");  // `load e/1` first would find nothing
+  EXPECT_EQ(modules_of({"a/1 needs e/1 opens first", "e/1 after a/1"}, {"a"}), "a/1 e/1");
   Texts chain;
   for (int i = 0; i < 300; ++i) chain.push_back(fmt::format("n{}/1 needs n{}/1", i, i + 1));
   chain.emplace_back("n300/1");
@@ -67,6 +69,51 @@ TEST(WhatIsClaimed, NeedsToAnyDepth) {
   chain.emplace_back("n5000/2");  // one chain that is longer than the bound
   EXPECT_TRUE(solved_of(chain, {"n300==2"}).modules.empty());
   EXPECT_EQ(solved_of(chain, {"n4000"}).modules.size(), 1001U);
+}
+
+// It is loaded while MODULEPATH has no directory of its own yet; Lmod and environment-modules both refuse it.
+TEST(WhatIsClaimed, WhatIsThereOnlyAfterIt) {
+  const SoftwareSolution never = solved_of({"a/1 needs e/1", "e/1 after a/1"}, {"a"});
+  EXPECT_TRUE(never.modules.empty());
+  EXPECT_EQ(never.against, Texts{"a/1 cannot be loaded: a/1 needs e/1, which is there only after it"});
+  EXPECT_EQ(modules_of({"a/1 needs e/1", "e/1 after a/1", "e/1"}, {"a"}), "e/1 a/1");
+  EXPECT_EQ(modules_of({"a/2 needs c", "c/2 needs d/3", "d/3 after a/2", "a/1"}, {"a"}), "a/1");
+}
+
+// Two rows of one module: after b/2 Lmod loads the c/3 that is behind it, and that one needs d/1.
+TEST(WhatIsClaimed, AModuleThatIsReplacedByAnother) {
+  const Texts rows{"b/1 of p", "b/2 of p", "c/3", "c/3 after b/2 needs d/1", "d/1 after b/1"};
+  EXPECT_EQ(modules_of(rows, {"c", "b"}), "c/3 b/1");
+  EXPECT_EQ(modules_of({"b/2", "c/3", "c/3 after b/2"}, {"c", "b"}), "c/3 b/2");  // it does as well
+  EXPECT_EQ(modules_of({"b/2", "c/3", "c/3 after b/2 needs d/1", "d/1"}, {"c", "b"}), "b/2 d/1 c/3");
+  const SoftwareSolution never = solved_of({"b/2", "c/3", "c/3 after b/2 needs d/1", "d/1 after e/1"}, {"c", "b"});
+  EXPECT_TRUE(never.modules.empty());
+  EXPECT_TRUE(never.is_whole);
+}
+
+TEST(WhatIsClaimed, RangesOfEnvironmentModules) {
+  const Texts gcc{"gcc/9", "gcc/11.4", "gcc/12.3", "gcc/13.2"};
+  const auto with = [&](const std::string& row) {
+    Texts rows = gcc;
+    rows.push_back(row);
+    return modules_of(rows, {"x"});
+  };
+  for (const auto& [need, modules] : {std::pair{"gcc@12:", "gcc/13.2 x/1"},
+                                      {"gcc@:12", "gcc/12.3 x/1"},
+                                      {"gcc@11:12", "gcc/12.3 x/1"},
+                                      {"gcc@12", "gcc/12.3 x/1"},
+                                      {"gcc@:<=12", "gcc/11.4 x/1"},
+                                      {"gcc@9,11.4", "gcc/11.4 x/1"},
+                                      {"gcc@1", ""},
+                                      {"gcc@14:", ""},
+                                      {"gcc@", ""},
+                                      {"gcc@:", "gcc/13.2 x/1"},
+                                      {"gcc@,,:10", "gcc/9 x/1"}})
+    EXPECT_EQ(with(std::string("x/1 needs ") + need), modules) << need;
+  Texts rows = gcc;
+  rows.push_back("x/1 excludes gcc@12:");
+  EXPECT_EQ(modules_of(rows, {"x", "gcc"}), "x/1 gcc/11.4");
+  EXPECT_THROW((void)parse_software_need("gcc@12:"), Error);
 }
 
 TEST(WhatIsClaimed, WhatIsNowhereIsNoSolution) {

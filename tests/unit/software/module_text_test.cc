@@ -70,6 +70,25 @@ append-path PATH /sw/bin
   EXPECT_EQ(said.family, "mpi");
 }
 
+TEST(ModuleText, WhatComesFirst) {
+  EXPECT_TRUE(read_lua_module("prepend_path('MODULEPATH', '/a')\ndepends_on('x/1')", "a/1").opens_first);
+  EXPECT_FALSE(read_lua_module("depends_on('x/1')\nprepend_path('MODULEPATH', '/a')", "a/1").opens_first);
+  EXPECT_TRUE(read_tcl_module("#%Module\nmodule use /a\nprereq x/1\n").opens_first);
+  EXPECT_FALSE(read_tcl_module("#%Module\nprereq x/1\nmodule use /a\n").opens_first);
+}
+
+TEST(ModuleText, Ranges) {
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(read_lua_module(
+                "depends_on(atleast('gcc', '12'), atmost(\"cuda\",\"13\"), between('a', '1', '2'), latest('b'))", "x/1")
+                .needs,
+            (Texts{"gcc@12:", "cuda@:<=13", "a@1:<=2", "b"}));
+  EXPECT_TRUE(
+      read_lua_module("depends_on(between('a', '<1', '2'), atleast('g@1', '2'), atleast(x, '1'), atleast())", "x/1")
+          .needs.empty());
+  EXPECT_EQ(read_tcl_module("#%Module\nprereq gcc@12:\nmodule load a/1 +cuda ~mpi\n").needs, (Texts{"gcc@12:", "a/1"}));
+}
+
 TEST(ModuleText, HostileTextsAreBounded) {
   std::string many;
   for (int i = 0; i < 20'000; ++i) many += "load(\"a/" + std::to_string(i) + "\")\n";

@@ -14,9 +14,9 @@ SiteProfile a_profile() {
   profile.name = "juwels";
   profile.hosts = {"jwlogin*"};
   profile.machine = {{"gpus", "4", "nvidia-smi says so"}, {"mpi", "Open MPI 4.1.6", "mpirun"}};
-  profile.disks = {{"/tmp", "ext4", 100, 50, std::nullopt, false, false, "TMPDIR"}};
-  profile.partitions = {{"batch", true, 10, 96, 1 << 30, 4, 86400, "sinfo"},
-                        {"long", false, 1, 1, 1, 0, std::nullopt, "sinfo"}};
+  profile.disks = {{"/tmp", "ext4", 100, 50, std::nullopt, false, false, "TMPDIR", "NVMe"}};
+  profile.partitions = {{"batch", true, 10, 96, 1 << 30, 4, 86400, "sinfo", false},
+                        {"long", false, 1, 1, 1, 0, std::nullopt, "sinfo", true}};
   profile.interpreters = {{"/usr/bin/python3", "3.11.2", {{"numpy", "1.24.2"}}, "it says so itself"}};
   Software one;
   one.name = "openmpi";
@@ -24,6 +24,7 @@ SiteProfile a_profile() {
   one.module = "openmpi/4.1.6";
   one.chain = {"gcc/12.3"};
   one.needs = {"cuda/12.2"};
+  one.opens_first = true;
   one.features = {"cuda"};
   one.known = "Lmod's spider";
   profile.software = {one};

@@ -55,7 +55,8 @@ struct Described<DetectSiteRequest> {
   static constexpr Field table[] = {
       SABATH_FIELD(output, .help = "write the profile to this file (default: print it)", .letter = 'o'),
       SABATH_FIELD(name, .help = "of the profile (default: the host's)"),
-      SABATH_FIELD(patience, .help = "with each program that is asked (2)", .maximum = 600, .value = "SECONDS"),
+      SABATH_FIELD(patience, .help = "with each program that is asked (10; a module system 2)", .maximum = 600,
+                   .value = "SECONDS"),
       SABATH_FIELD(environment, .help = "variables of the caller: PATH, MODULEPATH, ...", .hidden = true),
   };
 };

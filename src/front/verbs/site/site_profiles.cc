@@ -38,7 +38,9 @@ SiteProfile read_profile(Session& session, const fs::path& file) {
 
 SiteProfile profile_of_here(Session& session, const Environment& environment, std::chrono::seconds patience,
                             const std::string& name, const std::stop_token& stop) {
-  Programs programs(environment, owners_of(session), patience, stop);
+  Patience allowed;
+  if (patience.count() != 0) allowed = {patience, patience};
+  Programs programs(environment, owners_of(session), allowed, stop);
   return detect_profile(programs, name);
 }
 

@@ -46,8 +46,9 @@ SolveSiteRecord solve_site(Session& session, const SolveSiteRequest& request, Ev
     profile = read_profile(session, file);
   if (profile.software.empty() && profile.interpreters.empty()) {
     if (!request.site.empty()) {
-      throw Error(FailureKind::not_found, fmt::format("the profile {} names no software", printable(request.site)),
-                  "detect what is on that machine, and take the profile of it");
+      throw Error(FailureKind::not_found,
+                  fmt::format("the profile {} names no module and no interpreter", printable(request.site)),
+                  "detect what is on that machine again, with more patience, and take that profile");
     }
     profile = profile_of_here(session, request.environment, request.patience, "", stop);
   }
@@ -72,8 +73,8 @@ struct Described<SolveSiteRequest> {
       SABATH_FIELD(needs, .help = "NAME, with >=V <V <=V >V ==V !=V =V, and +FEATURE", .argument = "NEED"),
       SABATH_FIELD(model, .help = "and what its recipe needs", .option = "for", .value = "MODEL"),
       SABATH_FIELD(site, .help = "a profile (default: that of this host, else what is found now)", .value = "PROFILE"),
-      SABATH_FIELD(patience, .help = "with each program that is asked where no profile is (2)", .maximum = 600,
-                   .value = "SECONDS"),
+      SABATH_FIELD(patience, .help = "with each program that is asked where no profile is (10; a module system 2)",
+                   .maximum = 600, .value = "SECONDS"),
       SABATH_FIELD(environment, .help = "variables of the caller", .hidden = true),
   };
 };

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "base/counted.h"
 #include "cli/described.h"
 #include "cli/frame/presentation.h"
 #include "cli/verbs.h"
@@ -15,9 +16,10 @@ void print(Context& context, const DetectSiteRecord& record) {
   if (record.file.empty()) {
     context.out.print(profile_text(profile));
   } else {
-    context.say(fmt::format("{}: {} rows of software, {} interpreters, {} partitions, {} disks",
-                            printable(record.file.native(), 1000), profile.software.size(), profile.interpreters.size(),
-                            profile.partitions.size(), profile.disks.size()));
+    context.say(fmt::format("{}: {}, {}, {}, {}; look at it and edit it", printable(record.file.native(), 1000),
+                            counted(profile.software.size(), "row of software", "rows of software"),
+                            counted(profile.interpreters.size(), "interpreter"),
+                            counted(profile.partitions.size(), "partition"), counted(profile.disks.size(), "disk")));
   }
   for (const PassedOver& one : profile.passed_over)
     context.warn(

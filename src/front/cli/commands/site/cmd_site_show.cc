@@ -25,12 +25,14 @@ std::string disk_text(const SiteDisk& disk) {
                                  disk.filesystem.empty() ? "of an unknown filesystem" : disk.filesystem,
                                  size_text(disk.bytes_free), size_text(disk.bytes));
   if (disk.quota_bytes_left) text += fmt::format(", quota leaves {}", format_bytes(*disk.quota_bytes_left));
-  return text + (disk.in_memory ? ", in memory" : "") + (disk.shared ? ", shared" : "");
+  return text + (disk.device.empty() ? "" : ", " + disk.device) + (disk.in_memory ? ", in memory" : "") +
+         (disk.shared ? ", shared" : "");
 }
 
 std::string partition_text(const SitePartition& one) {
-  return fmt::format("{}{}: {} nodes of {} cpus, {}, {} gpus; {}", one.name, one.usual ? " (usual)" : "", one.nodes,
-                     one.cpus, format_bytes(one.memory_bytes), one.gpus,
+  return fmt::format("{}{}{}: {} nodes of {} cpus, {}, {} gpus; {}", one.name, one.usual ? " (usual)" : "",
+                     one.transfer ? " (for transfers)" : "", one.nodes, one.cpus, format_bytes(one.memory_bytes),
+                     one.gpus,
                      one.time_limit_seconds ? "at most " + format_duration(static_cast<double>(*one.time_limit_seconds))
                                             : "no time limit");
 }
