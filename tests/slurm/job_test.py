@@ -96,7 +96,7 @@ class Job(Case):
         return self.cluster.call("squeue", "-h", "-j", number, "-o", "%T").strip()
 
     def waits(self):
-        self.assertTrue(poll((self.notes / "waits").exists, 30), self.texts())
+        self.assertTrue(poll((self.notes / "waits").exists, 120), self.texts())
 
     def queue_again(self, number):
         """As after a node's failure; Slurm then lets the job wait, unless it is told otherwise."""
