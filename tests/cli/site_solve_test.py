@@ -59,7 +59,7 @@ CASES = (  # needs, modules in their order, else what is against it; the set tha
     ("cmake gcc=12", "gcc/12.3 ncurses/6 cmake/3.27"),  # after gcc Lmod takes the other cmake, which needs ncurses
     ("cmake gcc", "cmake/3.27 gcc/13.2"),
     ("viewer", "cuda/11.8 viewer/2"),
-    ("viewer cuda>=12", "viewer/2 comes with cuda@11:<=12, and none of those goes with the others"),
+    ("viewer cuda>=12", "cuda/13.0 does not go with viewer/2: cuda/11.8 is in the way"),
     ("starter", "which is there only after it"),
     ("tensorflwo", "no software is called tensorflwo: the nearest is tensorflow"),
     ("cuda>=14", "cuda is here as 13.0, 12.2, 11.8, 10.2, and none of them is >=14"),
