@@ -28,8 +28,7 @@ std::string LoadingOrder::why_not(const std::vector<std::size_t>& rows) {
       if (found != loaded_.end() && found->second.row != below) in_several_places.push_back(found->second.row);
     }
     std::ranges::sort(in_several_places);
-    const auto twice = std::ranges::unique(in_several_places);
-    in_several_places.erase(twice.begin(), twice.end());
+    in_several_places.erase(std::unique(in_several_places.begin(), in_several_places.end()), in_several_places.end());
     for (const std::size_t one : in_several_places) {
       if (auto why = why_replaced(one); !why.empty()) return why;
       if (work_ > work_max_) return "its list is too long to be tried";
