@@ -74,7 +74,8 @@ RecipeCheck read_builtin(const JsonValue& value, std::string_view origin) {
     check.bound = trim(rest.substr(relation.size()));
   }
   if (builtin->bound == Bounded::none)
-    throw_at(origin, value.line, fmt::format("the check {} is compared with nothing", check.name), "leave the rest out");
+    throw_at(origin, value.line, fmt::format("the check {} is compared with nothing", check.name),
+             "leave the rest out");
   if (check.relation.empty() || !is_bound(builtin->bound, check.bound)) {
     throw_at(origin, value.line, fmt::format("the check \"{}\" has no bound that can be compared", printable(text)),
              fmt::format("write {}", builtin->bound == Bounded::size    ? check.name + ">=64GB"

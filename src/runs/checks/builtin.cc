@@ -73,13 +73,13 @@ std::string program_of_run(const CheckPlace& place, const std::string& name, con
 }
 
 CheckAnswer ask_of_run(const CheckPlace& place, const std::vector<std::string>& argv, std::string& trouble,
-                         std::size_t keep) {
+                       std::size_t keep) {
   const CheckAsked asked{.argv = argv,
-                           .environment = place.environment,
-                           .directory = place.directory,
-                           .companion = place.companion,
-                           .patience = builtin_patience,
-                           .keep = keep};
+                         .environment = place.environment,
+                         .directory = place.directory,
+                         .companion = place.companion,
+                         .patience = builtin_patience,
+                         .keep = keep};
   CheckAnswer answer = ask_program(asked, place.stop);
   trouble = trouble_of(answer, asked);
   return answer;

@@ -91,7 +91,8 @@ std::optional<MemoryLeft> least_memory(const fs::path& proc, const fs::path& cgr
     const fs::path group = std::string(line.substr(second + 1));
     if (!group.is_absolute() || group != group.lexically_normal()) continue;
     if (controllers == ",,") look_upwards(cgroups, group, version_2, whole, least);
-    if (controllers.find(",memory,") != std::string::npos) look_upwards(cgroups / "memory", group, version_1, whole, least);
+    if (controllers.find(",memory,") != std::string::npos)
+      look_upwards(cgroups / "memory", group, version_1, whole, least);
   }
   return least;
 }
