@@ -29,7 +29,7 @@ struct CheckPlace {
 };
 
 struct CheckFound {
-  // not_known: nothing is there that could be asked. It counts as not met. not_asked: nobody's answer was wanted.
+  // not_known: nothing is there that could be asked. It counts as not met. not_asked: no answer was wanted.
   enum class State { met, not_met, not_known, not_asked };
   State state = State::not_known;
   std::string found;     // on one line, printable
@@ -53,7 +53,7 @@ struct OwnCheck {
   const RecipeCheck& check;
   const std::vector<std::string>& argv;
   bool tagged = false;
-  unsigned ranks = 1;  // that print; 1 where they cannot be told apart
+  unsigned ranks = 1;  // that print; 1 where their lines have no label
 };
 
 [[nodiscard]] std::string expected_of(const RecipeCheck& check);
