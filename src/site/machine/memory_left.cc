@@ -75,7 +75,7 @@ void look_upwards(const fs::path& root, fs::path group, const Names& names, bool
   }
 }
 
-// `whole`: the limits alone, whatever is used of them.
+// `whole`: the limits alone, used or not.
 std::optional<MemoryLeft> least_memory(const fs::path& proc, const fs::path& cgroups, bool whole) {
   std::optional<MemoryLeft> least;
   const char* const of_machine = whole ? "MemTotal" : "MemAvailable";
