@@ -104,6 +104,11 @@ class Job(Case):
         begun = ends.read_text().count("begin")
         self.cluster.call("scontrol", "requeue", number)
         self.assertTrue(poll(lambda: "PENDING" in self.in_queue(number), 60), self.in_queue(number))
+        # Slurm waits two minutes by itself: one that starts while the end of the first start is on its way gets that.
+        self.assertTrue(poll(lambda: ends.read_text().count("end ") >= begun, 60), ends.read_text())
+        self.assertTrue(poll(lambda: "idle" in self.cluster.call("sinfo", "-h", "-n", "n1", "-o", "%T"), 60))
+        time.sleep(3)
+
         def again():
             self.cluster.call("scontrol", "update", f"JobId={number}", "StartTime=now")
             time.sleep(0.5)
