@@ -288,15 +288,15 @@ bool is_below(const std::filesystem::path& inner, const std::filesystem::path& o
 }
 
 // Not by std::filesystem: it takes an unreadable parent for one that is there, and reports another error.
-void make_directories(const std::filesystem::path& path) {
+void make_directories(const std::filesystem::path& path, mode_t mode) {
   const auto is_there = [&] {
     const auto s = try_stat(path);
     if (s && !S_ISDIR(s->st_mode)) throw_errno("make directory", path, ENOTDIR);
     return s.has_value();
   };
   if (path.empty() || is_there()) return;
-  if (path.has_parent_path() && path.parent_path() != path) make_directories(path.parent_path());
-  if (::mkdir(path.c_str(), 0777) == 0) return;
+  if (path.has_parent_path() && path.parent_path() != path) make_directories(path.parent_path(), mode);
+  if (::mkdir(path.c_str(), mode) == 0) return;
   const int error = errno;
   if (error != EEXIST || !is_there()) throw_errno("make directory", path, error);  // else another was faster
 }

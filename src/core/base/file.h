@@ -62,7 +62,7 @@ void write_text_atomically(const std::filesystem::path& path, std::string_view t
 
 // `inner` is `outer` or lies in it, by their names alone; false if `outer` is empty.
 [[nodiscard]] bool is_below(const std::filesystem::path& inner, const std::filesystem::path& outer);
-void make_directories(const std::filesystem::path& path);
+void make_directories(const std::filesystem::path& path, mode_t mode = 0777);  // less the umask; all that are made
 [[nodiscard]] std::optional<struct stat> try_stat(
     const std::filesystem::path& path);  // follows symlinks; nullopt: ENOENT, ENOTDIR
 [[nodiscard]] std::optional<struct stat> try_lstat(const std::filesystem::path& path);

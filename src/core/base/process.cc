@@ -16,7 +16,7 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
+#include "base/pipe.h"
 #include "base/spawn.h"
 #include "sabath/error.h"
 
@@ -26,16 +26,6 @@ namespace sabath {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-struct Pipe {
-  Fd read, write;
-  Pipe() {
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) throw_errno("make a pipe", "", errno);
-    read = Fd(ends[0]);
-    write = Fd(ends[1]);
-  }
-};
 
 std::vector<std::string> merged_environment(const Command& command) {
   std::map<std::string, std::string> merged;
@@ -71,15 +61,6 @@ pid_t start(const Command& command, const Pipe& out, const Pipe& err) {
   return pid;
 }
 
-// Reads the waiting bytes into `text` (the first `max` bytes are kept); false at the end of the stream.
-bool drain(int fd, std::string& text, std::size_t max) {
-  std::array<char, 65536> buffer;
-  const ssize_t n = ::read(fd, buffer.data(), buffer.size());
-  if (n < 0) return errno == EINTR || errno == EAGAIN;
-  if (n > 0) text.append(buffer.data(), std::min<std::size_t>(static_cast<std::size_t>(n), max - text.size()));
-  return n > 0;
-}
-
 // The child has ended; it stays a zombie, so that no other process can get its process group yet.
 bool has_ended(pid_t pid) {
   siginfo_t info{};
@@ -108,8 +89,8 @@ class Output {
     std::array<pollfd, 2> fds{
         {{out_open_ ? out_.read.get() : -1, POLLIN, 0}, {err_open_ ? err_.read.get() : -1, POLLIN, 0}}};
     if (::poll(fds.data(), fds.size(), timeout_ms) <= 0) return false;
-    if (fds[0].revents != 0) out_open_ = drain(out_.read.get(), result_.out, max_);
-    if (fds[1].revents != 0) err_open_ = drain(err_.read.get(), result_.err, max_);
+    if (fds[0].revents != 0) out_open_ = read_waiting(out_.read.get(), result_.out, max_);
+    if (fds[1].revents != 0) err_open_ = read_waiting(err_.read.get(), result_.err, max_);
     return true;
   }
 

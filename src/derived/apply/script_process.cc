@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <deque>
 
+#include "base/pipe.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 
@@ -59,8 +60,8 @@ class ScriptRun {
       std::array<pollfd, 3> fds{{{process_.out(), POLLIN, 0}, {process_.err(), POLLIN, 0}, {-1, POLLIN, 0}}};
       if (!ended_) fds[2].fd = process_.news();
       ::poll(fds.data(), fds.size(), tick_ms);
-      if (fds[0].revents != 0 && !read(process_.out(), out_)) process_.close_out();
-      if (fds[1].revents != 0 && !read(process_.err(), err_)) process_.close_err();
+      if (fds[0].revents != 0 && !read_into(out_, process_.out())) process_.close_out();
+      if (fds[1].revents != 0 && !read_into(err_, process_.err())) process_.close_err();
       if (fds[2].revents != 0) ended_ = process_.try_end();
       keep_bounds();
     }
@@ -74,11 +75,8 @@ class ScriptRun {
   }
 
  private:
-  bool read(int fd, Tail& tail) {
-    const ssize_t n = ::read(fd, buffer_.data(), buffer_.size());
-    if (n < 0) return errno == EINTR || errno == EAGAIN;
-    tail.add({buffer_.data(), static_cast<std::size_t>(n)});
-    return n > 0;
+  static bool read_into(Tail& tail, int fd) {
+    return read_waiting(fd, [&](std::string_view bytes) { tail.add(bytes); });
   }
 
   void keep_bounds() {
@@ -106,7 +104,6 @@ class ScriptRun {
   std::optional<Clock::time_point> ending_since_;
   bool timed_out_ = false, merciless_ = false;
   Tail out_, err_;
-  std::array<char, 65536> buffer_;
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "base/json_reader.h"
+#include "base/pipe.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 
@@ -34,8 +35,8 @@ class Watch {
     std::array<pollfd, 3> fds{
         {{process_.out(), POLLIN, 0}, {process_.err(), POLLIN, 0}, {end_ ? -1 : process_.news(), POLLIN, 0}}};
     ::poll(fds.data(), fds.size(), tick_ms);
-    if (fds[0].revents != 0 && !read(process_.out(), on_out)) process_.close_out();
-    if (fds[1].revents != 0 && !read(process_.err(), on_error)) process_.close_err();
+    if (fds[0].revents != 0 && !read_waiting(process_.out(), on_out)) process_.close_out();
+    if (fds[1].revents != 0 && !read_waiting(process_.err(), on_error)) process_.close_err();
     if (fds[2].revents != 0) end_ = process_.try_end();
     end_if_asked();
     return true;
@@ -44,14 +45,6 @@ class Watch {
   [[nodiscard]] int exit() const { return end_->exit; }
 
  private:
-  static bool read(int fd, const OnText& on_text) {
-    std::array<char, 64 << 10> buffer;
-    const ssize_t n = ::read(fd, buffer.data(), buffer.size());
-    if (n < 0) return errno == EINTR || errno == EAGAIN;
-    if (n > 0) on_text({buffer.data(), static_cast<std::size_t>(n)});
-    return n > 0;
-  }
-
   void end_if_asked() {
     if (!stop_.stop_requested()) return;
     if (!stopped_at_) {

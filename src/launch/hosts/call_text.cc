@@ -1,6 +1,7 @@
 #include "hosts/call_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -8,8 +9,10 @@
 #include <random>
 
 #include "base/json_reader.h"
+#include "base/split.h"
 #include "base/text.h"
 #include "base/wording.h"
+#include "jobs/job_scheduler.h"
 #include "sabath/path.h"
 
 namespace sabath {
@@ -45,15 +48,9 @@ SentRecipe recipe_in(const JsonValue& value) {
 
 // Lines of a hint stay lines.
 std::string shown_lines(std::string_view text) {
-  std::string shown;
-  text = text.substr(0, shown_text_max);
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    shown += printable(text.substr(0, end), shown_text_max);
-    if (end < text.size()) shown += '\n';
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return shown;
+  auto lines = parts_at(text.substr(0, shown_text_max), '\n');
+  for (std::string& line : lines) line = printable(line, shown_text_max);
+  return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
 int exit_in(JsonObject& object, std::string_view key) {
@@ -63,14 +60,12 @@ int exit_in(JsonObject& object, std::string_view key) {
 }
 
 JobTaskRecord task_in(const JsonValue& value) {
-  constexpr std::array<std::string_view, 8> states{"waiting",   "running", "ended",           "cancelled",
-                                                   "timed out", "failed",  "its node failed", "gone"};
   JsonObject object(value, answer_origin, "a task");
   JobTaskRecord task;
   task.task = object.try_uint("task").value_or(0);
   task.name = object.try_text("name").value_or("");
   task.state = object.text("state");
-  if (!is_among(task.state, states)) object.fail("state", "is no state of a job");
+  if (!is_among(task.state, job_state_texts)) object.fail("state", "is no state of a job");
   task.reason = object.try_text("reason").value_or("");
   if (auto steps = object.try_object("steps", "the steps")) {
     for (const JsonMember& step : steps->members())

@@ -11,7 +11,7 @@ namespace sabath {
 struct HostLogin {
   std::string host;                // "login1", "me@login1.lab", an alias of the ssh configuration
   std::string program = "sabath";  // there: a name in its PATH, or a path
-  std::string configuration;       // of ssh; empty: the user's own
+  std::string configuration{};     // of ssh; empty: the user's own
   bool at_terminal = false;        // a user is there whom ssh may ask: for a password, or a new host key
 };
 

@@ -34,18 +34,9 @@ AssetKind kind_of(const SentRecipe& recipe) {
   throw Error(FailureKind::invalid, fmt::format("the call brings '{}', which is no recipe", printable(recipe.name)));
 }
 
-void make_private(const fs::path& directory) {
-  if (::mkdir(directory.c_str(), 0700) == 0) return;
-  if (errno == ENOENT && directory.has_relative_path()) {
-    make_private(directory.parent_path());
-    return make_private(directory);
-  }
-  if (errno != EEXIST) throw_errno("make the directory", directory, errno);
-}
-
 // Only root and this user may write there: another one's recipe would be taken for the caller's.
 void make_home(const fs::path& home) {
-  make_private(home);
+  make_directories(home, 0700);
   refuse_job_of_others(home);
 }
 
@@ -88,11 +79,11 @@ PlacedRecipes place_sent(const fs::path& home, const std::vector<SentRecipe>& re
   make_home(home);
   placed.directory = home / to_hex(sha256(all).bytes()).substr(0, digits_of_digest);
   const fs::path catalogue = placed.directory / "catalogues" / sent_label;
-  make_private(catalogue);
+  make_directories(catalogue, 0700);
   write_once(catalogue / subscription_file, subscription_text);
   for (const SentRecipe& sent : recipes) {
     const fs::path folder = catalogue / kind_folder(kind_of(sent));
-    make_private(folder);
+    make_directories(folder, 0700);
     placed.files.push_back(folder / (sent.name + ".json"));
     write_once(placed.files.back(), sent.text);
   }
@@ -102,7 +93,7 @@ PlacedRecipes place_sent(const fs::path& home, const std::vector<SentRecipe>& re
 fs::path place_sent_lock(const fs::path& home, const std::string& lock) {
   make_home(home);
   const fs::path directory = home / "locks";
-  make_private(directory);
+  make_directories(directory, 0700);
   fs::path file = directory / (to_hex(sha256(lock).bytes()).substr(0, digits_of_digest) + ".json");
   write_once(file, lock);
   return file;

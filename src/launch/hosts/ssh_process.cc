@@ -13,6 +13,7 @@
 #include <cstring>
 #include <thread>
 
+#include "base/pipe.h"
 #include "base/process.h"
 #include "base/spawn.h"
 #include "sabath/error.h"
@@ -25,31 +26,12 @@ constexpr int own_failure = 255;  // of ssh
 constexpr auto ends_within = std::chrono::seconds(3), dies_within = std::chrono::seconds(2);
 constexpr auto look_at_end = std::chrono::milliseconds(10);
 
-struct SshPipe {
-  Fd read, write;
-  SshPipe() {
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) throw_errno("make a pipe", "", errno);
-    read = Fd(ends[0]);
-    write = Fd(ends[1]);
-  }
-};
-
 std::vector<std::string> variables_for_ssh(const Environment& environment) {
   std::vector<std::string> lines;
   for (const auto& [name, value] : environment.variables) {
     if (is_for_ssh(name)) lines.push_back(name + "=" + value);
   }
   return lines;
-}
-
-// What is there now, up to some bytes; false at the end of the stream.
-bool read_what_is_there(int fd, std::string& text) {
-  std::array<char, 65536> buffer;
-  const ssize_t got = ::read(fd, buffer.data(), buffer.size());
-  if (got < 0) return errno == EINTR || errno == EAGAIN;
-  text.append(buffer.data(), static_cast<std::size_t>(got));
-  return got > 0;
 }
 
 }  // namespace
@@ -64,7 +46,7 @@ SshProcess::SshProcess(const HostLogin& login, const Environment& environment) :
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw_errno("make a pipe", "", errno);
   in_ = Fd(ends[0]);
   const Fd far_in(ends[1]);
-  SshPipe out, err;
+  Pipe out, err;
   const auto [pid, error] = spawn({.program = program,
                                    .argv = argv,
                                    .environment = variables_for_ssh(environment),
@@ -98,8 +80,8 @@ bool SshProcess::move(std::string_view& to_send, std::string& out, std::string& 
   if (to_send.empty() || !in_) fds[2].fd = -1;
   const int ready = ::poll(fds.data(), fds.size(), ended ? 0 : static_cast<int>(wait.count()));
   if (ready <= 0) return !ended;
-  if (fds[0].revents != 0 && !read_what_is_there(out_.get(), out)) out_.reset();
-  if (fds[1].revents != 0 && !read_what_is_there(err_.get(), err)) err_.reset();
+  if (fds[0].revents != 0 && !read_waiting(out_.get(), out)) out_.reset();
+  if (fds[1].revents != 0 && !read_waiting(err_.get(), err)) err_.reset();
   if (fds[2].revents != 0) {
     const ssize_t sent = ::send(in_.get(), to_send.data(), to_send.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent > 0) {

@@ -267,27 +267,7 @@ constexpr std::array<JobScheduler, 4> all_schedulers{{
 
 }  // namespace
 
-std::string_view job_state_text(JobState state) {
-  switch (state) {
-    case JobState::waiting:
-      return "waiting";
-    case JobState::running:
-      return "running";
-    case JobState::ended:
-      return "ended";
-    case JobState::cancelled:
-      return "cancelled";
-    case JobState::timed_out:
-      return "timed out";
-    case JobState::node_failed:
-      return "its node failed";
-    case JobState::failed:
-      return "failed";
-    case JobState::gone:
-      break;
-  }
-  return "gone";
-}
+std::string_view job_state_text(JobState state) { return job_state_texts[static_cast<std::size_t>(state)]; }
 
 std::span<const JobScheduler> job_schedulers() { return all_schedulers; }
 

@@ -1,6 +1,7 @@
 // What differs between batch systems. A table of plain values; any thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -14,6 +15,9 @@ namespace sabath {
 
 // How a job, or a task of an array, is seen from outside.
 enum class JobState : std::uint8_t { waiting, running, ended, cancelled, timed_out, node_failed, failed, gone };
+inline constexpr std::array<std::string_view, 8> job_state_texts{"waiting",   "running",   "ended",
+                                                                 "cancelled", "timed out", "its node failed",
+                                                                 "failed",    "gone"};  // as JobState has them
 [[nodiscard]] std::string_view job_state_text(JobState state);
 
 struct JobTaskState {

@@ -22,7 +22,7 @@ constexpr auto ask_first = milliseconds(1000), ask_later = milliseconds(10'000);
 constexpr auto silence_max = std::chrono::minutes(5);  // of the scheduler, where all tasks have written their ends
 constexpr auto files_come_late = milliseconds(2000);   // of a shared filesystem, after the job's end
 
-constexpr std::string_view waiting = "waiting", running = "running", ended = "ended";
+constexpr std::string_view waiting = job_state_texts[0], running = job_state_texts[1], ended = job_state_texts[2];
 constexpr std::string_view silent = "the scheduler does not answer";
 
 bool is_over(std::string_view state) { return state != waiting && state != running; }

@@ -68,8 +68,7 @@ std::string program_of_run(const CheckPlace& place, const std::string& name, con
     const std::string there = (std::filesystem::path(beside).parent_path() / name).string();
     if (try_stat(there)) return there;
   }
-  const auto path = place.environment.find("PATH");
-  return find_program(name, path == place.environment.end() ? "" : path->second);
+  return find_program(name, variable_of(place.environment, "PATH"));
 }
 
 CheckAnswer ask_of_run(const CheckPlace& place, const std::vector<std::string>& argv, std::string& trouble,

@@ -18,16 +18,11 @@ using State = CheckFound::State;
 constexpr std::size_t ompi_info_bytes = 8 << 20;  // Open MPI 4.1 prints 0.6 MB
 constexpr const char* load_cuda_mpi = "load an MPI that was built with CUDA, and its launcher";
 
-std::string variable_in(const CheckPlace& place, const char* name) {
-  const auto found = place.environment.find(name);
-  return found == place.environment.end() ? "" : found->second;
-}
-
 // Cray's library decides by a variable when it starts.
 std::optional<CheckFound> cuda_aware_cray(const CheckPlace& place) {
-  const std::string version = variable_in(place, "CRAY_MPICH_VERSION");
-  if (version.empty() && variable_in(place, "CRAY_MPICH_DIR").empty()) return std::nullopt;
-  const bool on = variable_in(place, "MPICH_GPU_SUPPORT_ENABLED") == "1";
+  const std::string version = variable_of(place.environment, "CRAY_MPICH_VERSION");
+  if (version.empty() && variable_of(place.environment, "CRAY_MPICH_DIR").empty()) return std::nullopt;
+  const bool on = variable_of(place.environment, "MPICH_GPU_SUPPORT_ENABLED") == "1";
   return CheckFound{on ? State::met : State::not_met,
                     fmt::format("Cray MPICH {}, MPICH_GPU_SUPPORT_ENABLED {}", version, on ? "is 1" : "is not 1"),
                     "the variables of the environment",

@@ -27,31 +27,20 @@ struct LocalDisk {
   std::uint64_t free = 0;
 };
 
-std::string variable_of(const CheckPlace& place, const char* name) {
-  const auto found = place.environment.find(name);
-  return found == place.environment.end() ? "" : found->second;
-}
-
 // Where clusters have the disks of a node, those that a profile or a scheduler names first.
 std::vector<fs::path> disk_places(const CheckPlace& place) {
   std::vector<fs::path> places;
   std::string named = place.node_disk;
   for (std::size_t at = 0; (at = named.find("{user}")) != std::string::npos;)
-    named.replace(at, 6, variable_of(place, "USER"));
+    named.replace(at, 6, variable_of(place.environment, "USER"));
   const auto add = [&](const std::string& text) {
     if (text.starts_with('/')) places.emplace_back(text);
   };
   add(named);
   for (const char* name : {"SLURM_TMPDIR", "PBS_JOBFS", "JOB_TMPDIR", "LOCAL_SCRATCH", "TMPDIR"})
-    add(variable_of(place, name));
+    add(variable_of(place.environment, name));
   for (const char* usual : {"/local", "/local_scratch", "/localscratch", "/mnt/local", "/tmp"}) add(usual);
   return places;
-}
-
-std::uint64_t free_at(const Limits& limits) {
-  std::uint64_t free = limits.bytes_free;
-  for (const Quota& quota : limits.quotas) free = std::min(free, quota.bytes_left.value_or(free));
-  return free;
 }
 
 // What is no disk of this node is named in `others`.
@@ -62,7 +51,10 @@ std::optional<LocalDisk> disk_at_place(const fs::path& place, const CheckPlace& 
     if (!status || !S_ISDIR(status->st_mode) || ::statfs(place.c_str(), &kind) != 0) return std::nullopt;
     const Limits limits = read_limits(place, of.stop);
     const bool shared = filesystem_kind(static_cast<unsigned long>(kind.f_type)).shared;
-    if (!shared && !limits.memory) return LocalDisk{place, limits.filesystem, free_at(limits)};
+    if (!shared && !limits.memory) {
+      const std::uint64_t free = std::min(limits.bytes_free, quota_bytes_left(limits).value_or(UINT64_MAX));
+      return LocalDisk{place, limits.filesystem, free};
+    }
     others +=
         fmt::format("{}{} is {}", others.empty() ? "" : ", ", place.native(), shared ? "shared by nodes" : "in memory");
   } catch (const Error& error) {

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <optional>
 
+#include "base/pipe.h"
 #include "base/text.h"
 #include "run/guarded_process.h"
 #include "sabath/error.h"
@@ -23,15 +24,6 @@ using AskClock = std::chrono::steady_clock;
 constexpr std::chrono::seconds after_term{2};   // a launcher needs them to end its ranks on other nodes
 constexpr std::chrono::seconds after_kill{10};  // what the kernel does not end by then is left to the guardian
 constexpr int ask_poll_ms = 50;
-
-// Takes the bytes that are there; false at the end of the stream.
-bool take_bytes(int fd, std::string& text, std::size_t keep) {
-  std::array<char, 65536> buffer;
-  const ssize_t got = ::read(fd, buffer.data(), buffer.size());
-  if (got < 0) return errno == EINTR || errno == EAGAIN;
-  if (got > 0) text.append(buffer.data(), std::min(static_cast<std::size_t>(got), keep - text.size()));
-  return got > 0;
-}
 
 bool has_bytes(int fd) {
   pollfd one{fd, POLLIN, 0};
@@ -50,9 +42,9 @@ class Asking {
       std::array<pollfd, 3> fds{{{process_.out(), POLLIN, 0}, {process_.err(), POLLIN, 0}, {-1, POLLIN, 0}}};
       if (!ended_) fds[2].fd = process_.news();
       ::poll(fds.data(), fds.size(), ask_poll_ms);
-      if (process_.out() >= 0 && has_bytes(process_.out()) && !take_bytes(process_.out(), answer_.out, asked_.keep))
+      if (process_.out() >= 0 && has_bytes(process_.out()) && !read_waiting(process_.out(), answer_.out, asked_.keep))
         process_.close_out();
-      if (process_.err() >= 0 && has_bytes(process_.err()) && !take_bytes(process_.err(), answer_.err, asked_.keep))
+      if (process_.err() >= 0 && has_bytes(process_.err()) && !read_waiting(process_.err(), answer_.err, asked_.keep))
         process_.close_err();
       if (!ended_ && has_bytes(process_.news())) ended_ = process_.try_end();
       if (stop_.stop_requested())

@@ -11,57 +11,52 @@ namespace {
 
 using State = CheckFound::State;
 
-// Each prints one line of JSON behind a mark, since a framework may print, too.
+// What look() puts into `said` is printed as one line of JSON, behind a mark, since a framework may print, too.
 constexpr std::string_view said_mark = "sabath-check ";
+constexpr const char* ask_begin = "import json\nsaid = {}\n";
+constexpr const char* ask_end = R"python(
+try:
+    look()
+except Exception as error:
+    said.setdefault("error", f"{type(error).__name__}: {error}")
+print("\nsabath-check " + json.dumps(said), flush=True)
+)python";
 
 constexpr const char* ask_horovod = R"python(
-import glob, json, os
-said = {}
-try:
+import glob, os
+def look():
     import horovod
     here = os.path.dirname(horovod.__file__)
     said["version"] = str(horovod.__version__)
     said["built"] = [name for name in ("tensorflow", "torch", "mxnet") if glob.glob(os.path.join(here, name, "mpi_lib*.so"))]
-except Exception as error:
-    said["error"] = f"{type(error).__name__}: {error}"
-print("\nsabath-check " + json.dumps(said), flush=True)
 )python";
 
 constexpr const char* ask_torch = R"python(
-import json
-said = {}
-try:
+def look():
     import torch
     said["version"] = str(torch.__version__)
     said["cuda"] = str(torch.version.cuda or "")
     said["hip"] = str(getattr(torch.version, "hip", None) or "")
     said["devices"] = torch.cuda.device_count() if torch.cuda.is_available() else 0
     said["device"] = torch.cuda.get_device_name(0) if said["devices"] else ""
-except Exception as error:
-    said["error"] = f"{type(error).__name__}: {error}"
-print("\nsabath-check " + json.dumps(said), flush=True)
 )python";
 
 constexpr const char* ask_nccl = R"python(
-import ctypes, importlib.util, json
-said = {}
-try:
-    if importlib.util.find_spec("torch"):
-        import torch
-        found = torch.cuda.nccl.version() if torch.version.cuda else None
-        if isinstance(found, tuple):
-            said.update(version=".".join(map(str, found)), by=f"torch {torch.__version__}")
-except Exception as error:
-    said["error"] = f"{type(error).__name__}: {error}"
-if "version" not in said:
+import ctypes, importlib.util
+def look():
     try:
-        number = ctypes.c_int(0)
-        ctypes.CDLL("libnccl.so.2").ncclGetVersion(ctypes.byref(number))
-        base = 1000 if number.value < 10000 else 10000
-        said.update(version=f"{number.value // base}.{number.value % base // 100}.{number.value % 100}", by="libnccl.so.2")
+        if importlib.util.find_spec("torch"):
+            import torch
+            found = torch.cuda.nccl.version() if torch.version.cuda else None
+            if isinstance(found, tuple):
+                said.update(version=".".join(map(str, found)), by=f"torch {torch.__version__}")
+                return
     except Exception as error:
-        said.setdefault("error", f"{type(error).__name__}: {error}")
-print("\nsabath-check " + json.dumps(said), flush=True)
+        said["error"] = f"{type(error).__name__}: {error}"
+    number = ctypes.c_int(0)
+    ctypes.CDLL("libnccl.so.2").ncclGetVersion(ctypes.byref(number))
+    base = 1000 if number.value < 10000 else 10000
+    said.update(version=f"{number.value // base}.{number.value % base // 100}.{number.value % 100}", by="libnccl.so.2")
 )python";
 
 struct Said {
@@ -78,7 +73,8 @@ Said ask_python(const CheckPlace& place, const char* script, const std::string& 
   said.failed = {State::not_known, "the run has no Python", "the PATH of the run", "load a Python that has it"};
   if (place.python.empty()) return said;
   std::string trouble;
-  const CheckAnswer answer = ask_of_run(place, place.inside({place.python, "-c", script}), trouble);
+  const CheckAnswer answer =
+      ask_of_run(place, place.inside({place.python, "-c", ask_begin + std::string(script) + ask_end}), trouble);
   said.failed = {State::not_met, trouble.empty() ? "it said nothing" : trouble, how + " of " + place.python, remedy};
   for_each_line(answer.out, [&](std::string_view line) {
     if (!line.starts_with(said_mark)) return;

@@ -25,12 +25,6 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t locking_record_size_max = 16U << 20U;
 
-fs::path record_file_of(const fs::path& asked) {
-  const fs::path path = absolute_path(asked);
-  const auto status = try_stat(path);
-  return status && S_ISDIR(status->st_mode) ? path / "run.json" : path;
-}
-
 std::vector<std::string> recorded_modules(const RunRecord& record, const std::string& origin) {
   const auto* environment = record.environment.get();
   const auto found = environment != nullptr && environment->is_object() ? environment->find("modules")
@@ -71,21 +65,28 @@ void tell_other_names(const RunCall& call, const std::vector<SoftwareNeed>& need
 
 }  // namespace
 
+fs::path record_of_lock(const fs::path& asked) {
+  const fs::path path = absolute_path(asked);
+  const auto status = try_stat(path);
+  return status && S_ISDIR(status->st_mode) ? path / "run.json" : path;
+}
+
 ModuleLock read_module_lock(const RunCall& call, const Site& site) {
   if (call.request.requirements == "none") {
     throw Error(FailureKind::usage,
                 fmt::format("a lock says which modules are loaded, and {} none loads none", option_text("env")),
                 "leave out one of them");
   }
-  const fs::path file = record_file_of(call.request.lock);
+  const fs::path file = record_of_lock(call.request.lock);
   const std::string origin = printable(file.native(), 1000);
-  const auto text = try_read_text(file, locking_record_size_max);
+  auto text = try_read_text(file, locking_record_size_max);
   if (!text) {
     throw Error(FailureKind::not_found, fmt::format("there is no record of a run at {}", origin),
                 "name the directory of a run, or its run.json; of a sweep one of its runs");
   }
   const RunRecord record = parse_run_record(*text, file.string());
-  ModuleLock lock{record.id, file.string(), sha256(*text).prefixed(), recorded_modules(record, origin), {}};
+  ModuleLock lock{record.id, file.string(), sha256(*text).prefixed(), recorded_modules(record, origin), {}, {}};
+  lock.text = std::move(*text);
   const auto needs = needs_of_lock(lock.recorded, origin);
   if (needs.empty()) {
     call.warn(fmt::format("{} loaded no modules: its lock loads none", origin));

@@ -20,11 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string new_id() {
-  std::random_device random;
-  return fmt::format("{:%Y%m%dT%H%M%S}-{:06x}", fmt::gmtime(std::time(nullptr)), random() & 0xffffffU);
-}
-
 // A digest of everything that tells this sweep from another one.
 std::string sweep_id(const RunCall& call, const ResolvedRun& run) {
   std::string text = digest_of_file(run.model.origin) + call.request.mode + run.container_image;
@@ -47,7 +42,7 @@ fs::path place_of(const RunCall& call, const ResolvedRun& run) {
   std::string what = fmt::format("{}_{}", run.model.name, run.dataset ? run.dataset->name : "none");
   std::ranges::replace(what, '/', '+');  // of subscribed catalogues
   if (run.is_sweep()) return absolute_path(fmt::format("sweep_{}_{}", what, sweep_id(call, run)));
-  return absolute_path(fmt::format("run_{}_{}", what, new_id()));
+  return absolute_path(fmt::format("run_{}_{}", what, new_run_id()));
 }
 
 bool done_before(const fs::path& directory) {

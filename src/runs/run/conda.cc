@@ -45,9 +45,9 @@ bool accepts(std::string_view wanted, const std::string& version) {
 }
 
 std::string find_conda(const VariableMap& environment) {
-  const auto path = environment.find("PATH");
+  const std::string path = variable_of(environment, "PATH");
   for (const char* name : {"micromamba", "mamba", "conda"}) {
-    std::string program = find_program(name, path == environment.end() ? "" : path->second);
+    std::string program = find_program(name, path);
     if (!program.empty()) return program;
   }
   throw Error(FailureKind::not_found, "the recipe needs conda packages, and there is no micromamba, mamba or conda",

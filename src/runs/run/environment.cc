@@ -39,6 +39,11 @@ exec env -0
 
 }  // namespace
 
+std::string variable_of(const VariableMap& environment, const std::string& name) {
+  const auto found = environment.find(name);
+  return found == environment.end() ? "" : found->second;
+}
+
 std::string expand_variables(const std::string& text, const VariableMap& environment) {
   std::string result;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -47,7 +52,7 @@ std::string expand_variables(const std::string& text, const VariableMap& environ
       result += text[at];
       continue;
     }
-    if (const auto found = environment.find(name); found != environment.end()) result += found->second;
+    result += variable_of(environment, name);
     at += taken;
   }
   return result;

@@ -25,6 +25,7 @@ void add_recipe_variables(VariableMap& environment, const std::map<std::string, 
 [[nodiscard]] VariableMap load_modules(const Site& site, const std::vector<std::string>& modules,
                                        const VariableMap& environment, const std::stop_token& stop);
 
-[[nodiscard]] std::vector<std::string> lines(const VariableMap& environment);  // "NAME=value"
+[[nodiscard]] std::string variable_of(const VariableMap& environment, const std::string& name);  // "": it is not set
+[[nodiscard]] std::vector<std::string> lines(const VariableMap& environment);                    // "NAME=value"
 
 }  // namespace sabath

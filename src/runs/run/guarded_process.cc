@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/pipe.h"
 #include "base/process.h"
 #include "comm/parcel.h"
 #include "sabath/error.h"
@@ -19,16 +20,6 @@
 
 namespace sabath {
 namespace {
-
-struct Pipe {
-  Fd read, write;
-  Pipe() {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw_errno("make a pipe", "", errno);
-    read = Fd(ends[0]);
-    write = Fd(ends[1]);
-  }
-};
 
 std::string variable(const std::vector<std::string>& environment, std::string_view name) {
   for (const std::string& line : environment) {

@@ -96,9 +96,9 @@ Python probe_python(const std::string& program, const Requirements& requirements
 Python choose_python(const std::vector<std::string>& candidates, const Requirements& requirements,
                      const VariableMap& environment, const std::stop_token& stop) {
   Python nearest;
-  const auto path = environment.find("PATH");
+  const std::string path = variable_of(environment, "PATH");
   for (const std::string& candidate : candidates) {
-    const std::string program = find_program(candidate, path == environment.end() ? "" : path->second);
+    const std::string program = find_program(candidate, path);
     if (program.empty() || !try_stat(program)) continue;
     Python python = probe_python(program, requirements, environment, stop);
     if (python.program.empty()) continue;

@@ -1,12 +1,15 @@
 #include "run/run_directory.h"
 
 #include <fcntl.h>
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <ctime>
 #include <nlohmann/json.hpp>
+#include <random>
 
 #include "base/wording.h"
 #include "metrics/record.h"
@@ -26,6 +29,11 @@ void append(const Fd& fd, std::string_view text, const std::filesystem::path& na
 }
 
 }  // namespace
+
+std::string new_run_id() {
+  std::random_device random;
+  return fmt::format("{:%Y%m%dT%H%M%S}-{:06x}", fmt::gmtime(std::time(nullptr)), random() & 0xffffffU);
+}
 
 RunDirectory::RunDirectory(const std::filesystem::path& path) : path_(path) {
   std::error_code unknown;

@@ -18,6 +18,8 @@
 
 namespace sabath {
 
+[[nodiscard]] std::string new_run_id();  // "20261130T101500-1a2b3c": now, and what no other process draws
+
 class RunDirectory {
  public:
   // Makes it. Throws Error{usage} if something stands there that is not an empty directory.

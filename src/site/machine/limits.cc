@@ -53,6 +53,14 @@ std::filesystem::path nearest_existing(std::filesystem::path path) {
   return path;
 }
 
+std::optional<std::uint64_t> quota_bytes_left(const Limits& limits) {
+  std::optional<std::uint64_t> left;
+  for (const Quota& quota : limits.quotas) {
+    if (quota.bytes_left) left = std::min(left.value_or(UINT64_MAX), *quota.bytes_left);
+  }
+  return left;
+}
+
 Limits read_limits(const std::filesystem::path& place, const std::stop_token& stop, const std::string& lfs) {
   const auto directory = nearest_existing(place);
   struct statvfs room {};

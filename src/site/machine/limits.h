@@ -34,6 +34,9 @@ struct Limits {
   std::vector<std::string> unknown;
 };
 
+// What the tightest quota leaves; nullopt: none bounds the bytes.
+[[nodiscard]] std::optional<std::uint64_t> quota_bytes_left(const Limits& limits);
+
 // Reads the limits of the nearest directory that exists, of `place` and those above it.
 // `lfs`: Lustre's program; empty: its quotas are not asked.
 [[nodiscard]] Limits read_limits(const std::filesystem::path& place, const std::stop_token& stop = {},

@@ -64,10 +64,7 @@ SiteDisk disk_at(Programs& programs, const fs::path& place, const std::string& n
   disk.in_memory = limits.memory.has_value();
   struct statfs kind {};
   disk.shared = ::statfs(place.c_str(), &kind) == 0 && filesystem_kind(static_cast<unsigned long>(kind.f_type)).shared;
-  for (const Quota& quota : limits.quotas) {
-    if (quota.bytes_left)
-      disk.quota_bytes_left = std::min(disk.quota_bytes_left.value_or(UINT64_MAX), *quota.bytes_left);
-  }
+  disk.quota_bytes_left = quota_bytes_left(limits);
   struct statvfs whole {};
   if (::statvfs(place.c_str(), &whole) == 0) disk.bytes = std::uint64_t{whole.f_blocks} * whole.f_frsize;
   for (const std::string& unknown : limits.unknown) disk.known += "; " + unknown;

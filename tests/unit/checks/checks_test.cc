@@ -85,8 +85,9 @@ TEST(Builtins, AreThoseThatRecipesMayName) {
     EXPECT_FALSE(result.outcome.found.empty()) << each.name;
     EXPECT_FALSE(result.outcome.known_by.empty()) << each.name;
     EXPECT_EQ(result.outcome.remedy.empty(), result.met()) << each.name;
-    if (each.name.starts_with("ucx") || each.name == "mpi.cuda_aware" || each.name == "horovod")
+    if (each.name.starts_with("ucx") || each.name == "mpi.cuda_aware" || each.name == "horovod") {
       EXPECT_EQ(result.outcome.state, CheckFound::State::not_known) << each.name;
+    }
   }
 }
 

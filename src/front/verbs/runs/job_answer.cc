@@ -42,7 +42,7 @@ class AnsweredCall {
  private:
   void read_request(const HostCall& call) {
     JsonObject object(call.request, "the request", "the request", FailureKind::usage);
-    for (const char* key : {"host", "environment", "trust", "lock"}) {
+    for (const char* key : keys_not_sent) {
       if (object.find(key) == nullptr) continue;
       throw Error(FailureKind::usage, fmt::format("a call from another machine does not say its {}", key),
                   "it is this side's, or goes along in another way");

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "base/wording.h"
+#include "harness/module_lock.h"
 #include "holdings/holding.h"
 #include "hosts/host_call.h"
 #include "recipe/catalogue.h"
@@ -27,13 +28,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of the request's keys those that are of this side only, or go along in another way.
-constexpr const char* keys_of_this_side[] = {"host", "environment", "trust", "lock"};
-
 std::string request_text(const JobRequest& request) {
   Json json = Json::object();
   write_fields(Described<JobRequest>::table, &request, json);
-  for (const char* key : keys_of_this_side) json.erase(key);
+  for (const char* key : keys_not_sent) json.erase(key);
   for (auto member = json.begin(); member != json.end();) {
     const Json& value = *member;
     const bool says_nothing = value.is_null() || value == false || value == "" || (value.is_array() && value.empty());
@@ -110,8 +108,7 @@ class SentAssets {
 };
 
 std::string lock_text(const fs::path& run) {
-  const auto status = try_stat(run);
-  const fs::path file = status && S_ISDIR(status->st_mode) ? run / "run.json" : run;
+  const fs::path file = record_of_lock(run);
   auto text = try_read_text(file, sent_lock_bytes_max);
   if (text) return std::move(*text);
   throw Error(FailureKind::not_found, fmt::format("there is no record of a run at {}", printable(file.native(), 1000)),

@@ -9,6 +9,9 @@
 
 namespace sabath {
 
+// Of the request's keys those that are of one side only, or go along in another way: a call that has one is refused.
+inline constexpr const char* keys_not_sent[] = {"host", "environment", "trust", "lock"};
+
 // Throws what work_on_job() throws.
 [[nodiscard]] JobRecord work_on_job_of_host(Session& session, const JobRequest& request, EventSink& events,
                                             const std::stop_token& stop);

@@ -12,12 +12,14 @@
 #include "base/wording.h"
 #include "base/working_directory.h"
 #include "harness/consent.h"
+#include "harness/module_lock.h"
 #include "harness/resolved_run.h"
 #include "jobs/job_bounds.h"
 #include "jobs/job_script.h"
 #include "jobs/job_templates.h"
 #include "jobs/script_word.h"
 #include "machine/walltime.h"
+#include "run/run_directory.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "sabath/session.h"
@@ -109,14 +111,15 @@ class JobMaker {
     std::string what = fmt::format("{}_{}", run.model.name, run.dataset ? run.dataset->name : "none");
     std::ranges::replace(what, '/', '+');
     made_.plan.directory =
-        absolute_path(request_.run.directory.empty() ? fs::path(fmt::format("job_{}_{}", what, new_job_id()))
+        absolute_path(request_.run.directory.empty() ? fs::path(fmt::format("job_{}_{}", what, new_run_id()))
                                                      : request_.run.directory);
     made_.plan.name = job_label(what);
   }
 
   // The job reads a copy: the run may be moved or removed before it starts.
   void take_lock(const ResolvedRun& run) {
-    made_.lock = text_of_lock({caller_of(session_), request_.run, events_, stop_, true}, run.site);
+    if (request_.run.lock.empty()) return;
+    made_.lock = read_module_lock({caller_of(session_), request_.run, events_, stop_, true}, run.site).text;
   }
 
   [[nodiscard]] Words sabath(std::initializer_list<const char*> words) const {
