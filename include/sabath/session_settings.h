@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -40,6 +41,7 @@ struct SessionSettings {
   std::uint64_t limit_rate = 0;           // bytes a second, 0: none
   std::string job;                        // of the batch system: tells others who uses the store
   std::vector<std::string> local_places;  // what StageRequest::to means by "auto", in the order in which it is tried
+  std::map<std::string, std::string> job_programs;  // LOGIN -> how `sabath` is called there, for jobs of that host
   // The program `sabath`, which the library starts for what it must not do in the process of a host: to read HDF5
   // files, and to watch over what it runs. Empty: it lies beside the library.
   std::filesystem::path program;

@@ -124,6 +124,24 @@ class Job(Case):
         result = self.expect(self.sabath.run("job", "net", "-n"))
         self.assertIn("the recipe of net asks for job_nodes 4, job_memory 64GB", result.err)
 
+    def test_a_lock_is_there_when_the_job_starts(self):
+        self.expect(self.sabath.run("run", "net", "--run-dir", self.home / "locked"))
+        record = (self.home / "locked/run.json").read_bytes()
+        script = self.submit("--lock", self.home / "locked").record["scripts"][0]["text"]
+        self.assertIn(f" --lock {self.home}/job/lock.json ", script)
+        self.assertEqual((self.home / "job/lock.json").read_bytes(), record)
+        (self.home / "job").rename(self.home / "first")
+        self.submit("--lock", self.home / "nothing", code=3)
+        self.submit("--lock", self.home / "locked", "--env", "none", code=2)
+        place(self.home / "locked/run.json", b"{")
+        self.submit("--lock", self.home / "locked", code=12)
+        self.assertFalse((self.home / "job").exists())
+
+    def test_modules_that_are_loaded_are_named(self):
+        said = self.expect(self.sabath.run("job", "net", "-n", LOADEDMODULES="gcc/12.3:openmpi/4.1\x1b")).err
+        self.assertIn("modules are loaded here: gcc/12.3:openmpi/4.1\\x1b; of what they set only PATH goes", said)
+        self.assertEqual(self.expect(self.sabath.run("job", "net", "-n", "--scheduler", "pbs", LOADEDMODULES="x")).err, "")
+
     # --- schedulers that fail ----------------------------------------------------------------------------------------
 
     def test_a_scheduler_that_does_not_answer_is_waited_for(self):
@@ -157,6 +175,18 @@ class Job(Case):
         self.assertEqual(self.submit().record["ids"], ["77;far"])
         self.expect(self.sabath.run("job", self.home / "job", "--cancel"))
         self.assertEqual(self.called("scancel"), ["scancel --clusters=far 77"])
+
+    def test_control_c_while_squeue_runs_is_no_matter_of_squeue(self):
+        self.program("squeue", "exec sleep 60")
+        self.submit()  # its look for obstacles ends
+        started = self.sabath.start("job", self.home / "job", "--wait")
+        self.assertTrue(poll(lambda: len(self.called("squeue")) == 2, 60))
+        started.send_signal(signal.SIGINT)
+        self.assertIn("nothing waits for job 77 any more; it goes on", self.expect(finish(started), 130).err)
+        started = self.sabath.start("job", self.home / "job", "--status")
+        self.assertTrue(poll(lambda: len(self.called("squeue")) == 3, 60))
+        started.send_signal(signal.SIGINT)
+        self.assertIn("stopped before the scheduler said how job 77 does", self.expect(finish(started), 130).err)
 
     def test_a_sweep_that_is_stopped_leaves_no_job(self):
         count = f"echo x >>{self.home}/count; echo f$(wc -l <{self.home}/count)"

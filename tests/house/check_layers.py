@@ -84,7 +84,7 @@ REQUESTS = (
      {"fetchers/command/program.cc", "fetchers/curl/authorization.cc", "fetchers/sftp/child.cc", "fetchers/sftp/child.h",
       "fetchers/sftp/connect.cc", "src/core/base/companion.cc", "src/site/machine/file_stripes.cc", "src/site/machine/quota.cc",
       "src/core/base/process.cc", "src/core/base/process.h", "src/core/base/spawn.cc", "src/core/base/spawn.h", "src/transfer/fetch/git/git.cc",
-      "src/transfer/fetch/git/git_program.cc", "src/runs/harness/environment.cc", "src/launch/jobs/job_queue.cc", "src/runs/report/png_export.cc", "src/site/machine/accelerators.cc",
+      "src/transfer/fetch/git/git_program.cc", "src/runs/harness/environment.cc", "src/launch/hosts/ssh_process.cc", "src/launch/jobs/job_queue.cc", "src/runs/report/png_export.cc", "src/site/machine/accelerators.cc",
       "src/runs/run/conda.cc", "src/runs/run/environment.cc", "src/site/machine/machine.cc", "src/runs/run/python.cc", "src/runs/run/source_copy.cc",
       "src/site/machine/walltime.cc", "src/site/software/programs.cc", "src/front/verbs/doctor/doctor_machine.cc"}),
 )

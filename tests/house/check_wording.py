@@ -19,13 +19,14 @@ PROGRAMS = {
     "src/site/machine/accelerators.cc", "src/site/machine/machine.cc",  # nvidia-smi, rocm-smi, mpirun
     "src/runs/run/conda.cc", "src/runs/run/environment.cc", "src/runs/run/node_samples.cc", "src/runs/run/python.cc",  # conda, bash, ours, pip
     "src/launch/jobs/job_scheduler.cc", "src/front/verbs/runs/job_making.cc",  # sbatch and its like; sabath, in the script of a job
+    "src/launch/hosts/login.cc",  # ssh, and sabath on the other side
     "src/site/software/module_systems.cc", "src/site/software/devices.cc", "src/site/software/scheduler.cc",  # modulecmd, nvidia-smi, sinfo
     "src/runs/checks/mpi_checks.cc",  # ompi_info, mpirun, how an MPI was configured
     "src/front/verbs/doctor/doctor_machine.cc",  # anything that has a version
 }  # fmt: skip
 TOLD = {
     "bagit.py --sha512", "aws s3 cp --request-payer", "aws configure export-credentials --format",
-    "srun --mpi=pmix", "clone it with --recurse-submodules",
+    "srun --mpi=pmix", "ssh {} {} --version", "clone it with --recurse-submodules",
 }  # fmt: skip
 # Lines that are content and no remedy: a recipe and a crate for people at any machine, what is hashed, what is refused.
 LINES = {

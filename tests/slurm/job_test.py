@@ -10,6 +10,7 @@ import tempfile
 import time
 import unittest
 
+from support import program, ssh_origin
 from support.case import Case, main, place, remove
 from support.cluster import Cluster, processes_of, why_not
 from support.content import fragment, seeded
@@ -95,7 +96,7 @@ class Job(Case):
         return self.cluster.call("squeue", "-h", "-j", number, "-o", "%T").strip()
 
     def waits(self):
-        self.assertTrue(poll((self.notes / "waits").exists, 30), self.texts())
+        self.assertTrue(poll((self.notes / "waits").exists, 120), self.texts())
 
     def queue_again(self, number):
         """As after a node's failure; Slurm then lets the job wait, unless it is told otherwise."""
@@ -156,6 +157,27 @@ class Job(Case):
         record = self.job("--submit", "--wait", "--transfer-partition", "transfer")
         self.assertEqual(record["tasks"][0]["steps"], {"run": 0, "report": 0}, self.texts())
         self.assertIn("fetch 0", (self.home / "job/fetch/ends/0").read_text())
+
+    def test_from_another_machine_by_ssh(self):
+        if reason := ssh_origin.unavailable_because():
+            self.skipTest(reason)
+        sshd = ssh_origin.Sshd(self.home / "ssh")
+        self.addCleanup(sshd.stop)
+        settings = " ".join(f"{k}={v}" for k, v in self.sabath.environment.items())
+        far = f'#!/bin/sh\ncd {self.home} && exec env -i {settings} {program.BINARY} "$@"\n'
+        place(self.home / "far/sabath", far.encode())
+        (self.home / "far/sabath").chmod(0o755)
+        config = sshd.config.read_text() + f"Host login\n HostName 127.0.0.1\n Port {sshd.relay.port}\n"
+        place(self.home / "ssh_config", config.encode())
+        here = {"ssh_config": str(self.home / "ssh_config"), "job_programs": {"login": str(self.home / "far/sabath")}}
+        place(self.home / "here.json", json.dumps(here).encode())
+        here = ("--config", self.home / "here.json")
+        record = self.job(*here, "--host", "login", "--submit", "--wait", "--set", "do=0,fail", "--at-once", "2", code=11)
+        self.assertEqual([task["exit"] for task in record["tasks"]], [0, 11], self.texts())
+        self.assertEqual((record["host"], record["directory"]), ("login", str(self.home / "job")))
+        (self.home / "job").rename(self.home / "first")
+        record = self.job(*here, "--host", "login", "--submit", "--partition", "short", "--time", "1h", code=5)
+        self.assertIn("PartitionTimeLimit", record["never"])
 
     # --- failure -----------------------------------------------------------------------------------------------------
 

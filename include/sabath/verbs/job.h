@@ -36,6 +36,11 @@ struct JobRequest {
   std::string after;                                       // a job that must end well before
   std::optional<std::uint64_t> cores, gpus, memory_bytes;  // of each rank; of each node
   std::optional<std::uint64_t> at_once;                    // tasks of an array that may run at the same time
+  // A login node on which all of it is done, by ssh: "me@login1". `run.model` and what it names, and `run.lock`, are of
+  // this side, and sent; all other paths are of that side, and so is the decision whether code may run. Where `run.ask`
+  // is set, a user is at a terminal, and ssh may ask, too. Throws what ssh cannot do as Error{access},
+  // Error{unavailable}, Error{network}, and a host without this SABATH as Error{command}.
+  std::string host;
 };
 
 struct JobScriptText {
@@ -63,6 +68,7 @@ struct JobRecord {
   std::string never;                   // why it can never start: it was taken from the queue; empty: it may
   std::optional<int> code;             // of the whole job, once it has ended
   int exit = 0;
+  std::string host;  // on which the directory is; empty: this machine
 };
 
 [[nodiscard]] JobRecord work_on_job(Session& session, const JobRequest& request, EventSink& events,

@@ -77,7 +77,7 @@ class Actions {
 
 class Attributes {
  public:
-  explicit Attributes(bool leads_session) {
+  explicit Attributes(const ChildProcess& child) {
     posix_spawnattr_init(&attributes_);
     sigset_t none, all;
     sigemptyset(&none);
@@ -85,7 +85,7 @@ class Attributes {
     posix_spawnattr_setsigmask(&attributes_, &none);
     posix_spawnattr_setsigdefault(&attributes_, &all);
     posix_spawnattr_setpgroup(&attributes_, 0);
-    const int apart = leads_session ? POSIX_SPAWN_SETSID : POSIX_SPAWN_SETPGROUP;
+    const int apart = child.leads_session ? POSIX_SPAWN_SETSID : child.joins_group ? 0 : POSIX_SPAWN_SETPGROUP;
     posix_spawnattr_setflags(&attributes_, static_cast<short>(apart | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
   }
   ~Attributes() { posix_spawnattr_destroy(&attributes_); }
@@ -108,7 +108,7 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
 Spawned start(const ChildProcess& child) {
   const Actions actions(child);
   if (actions.error() != 0) return {-1, actions.error()};
-  const Attributes attributes(child.leads_session);
+  const Attributes attributes(child);
   const auto argv = pointers_to(child.argv);
   std::vector<char*> own;
   if (child.environment) own = pointers_to(*child.environment);

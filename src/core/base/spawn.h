@@ -21,6 +21,7 @@ struct ChildProcess {
   std::filesystem::path directory{};                      // empty: this process's own
   int in = nowhere, out = nowhere, err = nowhere;
   bool leads_session = false;  // and not only a group
+  bool joins_group = false;    // its starter's: it may read from the terminal, and gets its signals
 };
 
 struct Spawned {

@@ -11,6 +11,7 @@
   NAME(unstage)                \
   NAME(run)                    \
   NAME(job)                    \
+  NAME(job_answer)             \
   NAME(supporting)             \
   NAME(apply)                  \
   NAME(trust_add)              \

@@ -8,6 +8,7 @@
 #include "base/asked_file.h"
 #include "base/file.h"
 #include "base/json_reader.h"
+#include "base/login_name.h"
 #include "base/ownership.h"
 #include "base/text.h"
 #include "base/working_directory.h"
@@ -75,6 +76,7 @@ class Reader {
     config.tokens = tokens();
     for (const auto& host : object_.texts("near_hosts")) config.near_hosts.push_back(to_lower(host));
     config.prefer = prefer();
+    config.job_programs = job_programs();
     config.fetchers = paths("fetchers");
     config.globus = globus();
     if (const auto text = object_.try_text("netrc")) config.netrc = path("netrc", *text);
@@ -165,6 +167,20 @@ class Reader {
     return choices;
   }
 
+  std::map<std::string, std::string> job_programs() {
+    std::map<std::string, std::string> programs;
+    auto object = object_.try_object("job_programs", "how `sabath` is called on login nodes");
+    if (!object) return programs;
+    for (const JsonMember& member : object->members()) {
+      const std::string program = object->text(member.key);
+      if (!is_login_name(member.key) || !is_login_program(program))
+        object->fail(member.key, "is not LOGIN: PATH as ssh and a shell there take them",
+                     R"(e.g. {"me@login1": "/opt/sabath/bin/sabath"})");
+      programs[member.key] = program;
+    }
+    return programs;
+  }
+
   std::optional<GlobusSettings> globus() {
     auto object = object_.try_object("globus", "what Globus may do");
     if (!object) return std::nullopt;
@@ -232,6 +248,7 @@ std::string_view key_that_decides_what_runs(const ConfigFile& config) {
     return "tokens";
   if (!config.fetchers.empty()) return "fetchers";
   if (config.ssh_config) return "ssh_config";
+  if (!config.job_programs.empty()) return "job_programs";
   return config.trusted_owners.empty() ? "" : "trusted_owners";
 }
 

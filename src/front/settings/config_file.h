@@ -29,6 +29,7 @@ struct ConfigFile {
   std::vector<TokenPlace> tokens;
   std::vector<std::string> near_hosts;
   std::map<std::string, std::string> prefer;
+  std::map<std::string, std::string> job_programs;
   std::vector<std::filesystem::path> fetchers;
   std::optional<std::filesystem::path> netrc;
   std::optional<GlobusSettings> globus;

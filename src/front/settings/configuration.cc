@@ -96,6 +96,7 @@ class Loader {
     recipes();
     rewrites();
     hosts();
+    job_programs();
     numbers();
     return std::move(result_);
   }
@@ -278,6 +279,15 @@ class Loader {
       values.push_back(fmt::format("{}: connections {}, rate {}", printable(host), connections, rate));
     }
     note("hosts", std::move(values), std::move(origin), true);
+  }
+
+  // The user's file wins for a host that both name.
+  void job_programs() {
+    auto& programs = result_.session.job_programs;
+    for (const ConfigFile* file : files_) programs.insert(file->job_programs.begin(), file->job_programs.end());
+    std::vector<std::string> values;
+    for (const auto& [host, program] : programs) values.push_back(fmt::format("{}: {}", host, program));
+    note("job_programs", values, values.empty() ? "default" : "files", true);
   }
 
   // The first file that has the value, and its name.

@@ -90,6 +90,8 @@ std::optional<std::vector<JobTaskState>> JobQueue::states(const std::string& id)
   try {
     result = ask(scheduler_.ask(id), {}, answer_max_, stop_);
   } catch (const Error& error) {
+    if (error.failure().kind == FailureKind::interrupted)
+      throw Error(FailureKind::interrupted, fmt::format("stopped before the scheduler said how job {} does", id));
     if (error.failure().kind != FailureKind::command) throw;
     return std::nullopt;  // its program hangs, or is missing
   }

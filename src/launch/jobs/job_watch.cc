@@ -55,7 +55,10 @@ void JobWatch::read_ends() {
     task.starts = end.begun;
     task.exit.reset();
     if (end.code) task.exit = code_of_job_end(*end.code);
-    if (task.exit == 0) task.state = ended;
+    if (task.exit == 0) {
+      task.state = ended;
+      task.reason.clear();
+    }
     if (!task.exit && end.begun > 0 && task.state == waiting && !queue_.scheduler().arrays) task.state = running;
   }
 }
@@ -139,6 +142,22 @@ void JobWatch::tell(EventSink& events) {
   if (std::exchange(said_, text) != text) events.on(event::Message{fmt::format("job {}: {}", job_.ids.front(), text)});
 }
 
+void JobWatch::leave_job() const {
+  throw Error(FailureKind::interrupted, fmt::format("nothing waits for job {} any more; it goes on", job_.ids.front()),
+              fmt::format("`{} {} {}` shows it later", verb_text("job"), printable(directory_.native(), 1000),
+                          option_text("status")));
+}
+
+// A stop request may come while the scheduler's program runs: that is no matter of the program.
+bool JobWatch::ask_while_waiting() {
+  try {
+    return ask_scheduler();
+  } catch (const Error& error) {
+    if (error.failure().kind == FailureKind::interrupted) leave_job();
+    throw;
+  }
+}
+
 std::vector<JobTaskRecord> JobWatch::wait(EventSink& events, const std::stop_token& stop) {
   auto pause = ask_first;
   auto next = steady_clock::now();
@@ -150,7 +169,7 @@ std::vector<JobTaskRecord> JobWatch::wait(EventSink& events, const std::stop_tok
     // The script of a job that is queued again may have written its end: the scheduler knows.
     const bool written = std::ranges::all_of(tasks_, [](const JobTaskRecord& task) { return task.exit.has_value(); });
     if (steady_clock::now() >= next) {
-      const bool answered = ask_scheduler();
+      const bool answered = ask_while_waiting();
       if (answered) {
         answer = steady_clock::now();
       } else {
@@ -169,11 +188,7 @@ std::vector<JobTaskRecord> JobWatch::wait(EventSink& events, const std::stop_tok
     } else if (written && next > steady_clock::now() + ask_first) {
       next = steady_clock::now();
     }
-    if (stop.stop_requested()) {
-      throw Error(FailureKind::interrupted,
-                  fmt::format("nothing waits for job {} any more; it goes on", job_.ids.front()),
-                  fmt::format("`{} {}` tells of it later", verb_text("job"), printable(directory_.native(), 1000)));
-    }
+    if (stop.stop_requested()) leave_job();
     std::this_thread::sleep_for(look_at_files);
   }
   read_ends();

@@ -26,6 +26,8 @@ class JobWatch {
  private:
   void read_ends();
   [[nodiscard]] bool ask_scheduler();  // false: it does not answer
+  [[nodiscard]] bool ask_while_waiting();
+  [[noreturn]] void leave_job() const;
   void take(const std::vector<JobTaskState>& states, std::size_t id);
   [[nodiscard]] bool lives(const JobTaskRecord& task) const;
   [[nodiscard]] std::optional<int> code_of_fetch() const;

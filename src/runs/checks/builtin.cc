@@ -51,7 +51,7 @@ bool holds(std::string_view relation, int order) {
   if (relation == "<=") return order <= 0;
   if (relation == ">") return order > 0;
   if (relation == "<") return order < 0;
-  return relation != "==" || order == 0;  // none: that it is there suffices
+  return relation != "==" || order == 0;  // none: any version
 }
 
 bool meets_version(const RecipeCheck& check, std::string_view version) {

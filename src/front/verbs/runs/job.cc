@@ -6,7 +6,6 @@
 
 #include <chrono>
 #include <ctime>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/file.h"
@@ -18,6 +17,8 @@
 #include "sabath/comm.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "verbs/runs/job_fields.h"
+#include "verbs/runs/job_host.h"
 #include "verbs/runs/job_making.h"
 #include "verbs/verb.h"
 
@@ -104,6 +105,7 @@ class JobCall {
       if (script.file.parent_path() != record_.directory) make_job_directory(script.file.parent_path());
       write_text_atomically(script.file, script.text, 0755);
     }
+    if (!made_.lock.empty()) write_text_atomically(record_.directory / job_lock_file, made_.lock);
     made_.record.submitted = std::time(nullptr);
     write_submitted_job(record_.directory, made_.record);  // a job without an id: it was not submitted
     std::string after = request_.after;
@@ -139,7 +141,7 @@ class JobCall {
     }
     for (const std::string& id : made_.record.ids) {
       events_.on(event::Message{
-          fmt::format("job {} is in the queue; {} tells of it", id, printable(record_.directory.native(), 1000))});
+          fmt::format("job {} is in the queue; its directory is {}", id, printable(record_.directory.native(), 1000))});
     }
   }
 
@@ -244,115 +246,9 @@ class JobCall {
 }  // namespace
 
 JobRecord work_on_job(Session& session, const JobRequest& request, EventSink& events, std::stop_token stop) {
+  if (!request.host.empty()) return work_on_job_of_host(session, request, events, stop);
   return JobCall(session, request, events, stop).perform();
 }
-
-template <>
-struct Described<JobRequest> {
-  using Of = JobRequest;
-  static constexpr Field table[] = {
-      SABATH_FIELD_AS("model", run.model, .help = "a model or workflow; of a submitted job its directory or its model",
-                      .required = true, .argument = "MODEL"),
-      SABATH_FIELD_AS("dataset", run.dataset, .help = "what it runs on (default: the recipe's)", .argument = "DATASET"),
-      SABATH_FIELD(dry_run, .help = "print the script, and touch nothing; the same without --submit", .letter = 'n'),
-      SABATH_FIELD(submit, .help = "put it into the queue"),
-      SABATH_FIELD(wait, .help = "until it has ended; its exit code is this command's"),
-      SABATH_FIELD(status, .help = "say how a submitted job does"),
-      SABATH_FIELD(cancel, .help = "take a submitted job from the queue, or end it"),
-      SABATH_FIELD(scheduler, .help = "the batch system (default: the site profile's, else the one in PATH)",
-                   .words = "slurm|pbs|flux|lsf"),
-      SABATH_FIELD_AS("nodes", run.nodes, .help = "nodes (default: 1)", .maximum = 1U << 20U, .value = "N"),
-      SABATH_FIELD_AS("ranks", run.ranks, .help = "ranks of the steps that are parallel, on all nodes together",
-                      .maximum = 1U << 20U, .value = "N"),
-      SABATH_FIELD(cores, .help = "cores of each rank", .maximum = 1U << 16U, .value = "N"),
-      SABATH_FIELD(gpus, .help = "GPUs of each node", .maximum = 1U << 10U, .value = "N"),
-      SABATH_FIELD_AS("memory", memory_bytes, .help = "memory of each node, such as 64GB", .unit = "bytes",
-                      .value = "SIZE"),
-      SABATH_FIELD(time, .help = "how long it may take, such as 2h30m (default: by plan and earlier runs here)",
-                   .value = "TIME"),
-      SABATH_FIELD(partition, .help = "partition or queue (default: the site profile's, else the scheduler's)",
-                   .value = "NAME"),
-      SABATH_FIELD(account, .help = "account, project or bank that pays", .value = "NAME"),
-      SABATH_FIELD(after, .help = "start after this job, if it ends well", .value = "ID"),
-      SABATH_FIELD(at_once, .help = "of a sweep: how many of its runs at the same time", .maximum = 1000, .value = "N"),
-      SABATH_FIELD(fetch,
-                   .help = "where data that are not here are fetched: in the job, in a job on the transfer partition "
-                           "before it, by this command, or nowhere (default: as the site profile says)",
-                   .words = "job|transfer|login|none"),
-      SABATH_FIELD(transfer_partition, .help = "whose nodes see the internet", .value = "NAME"),
-      SABATH_FIELD_AS("stage_to", stage,
-                      .help = "stage the dataset to this directory of each node's disk; none: do not", .value = "DIR"),
-      SABATH_FIELD(cap, .help = "how much may stay on a node's disk after the job, such as 500GB", .value = "SIZE"),
-      SABATH_FIELD_AS("job_dir", run.directory,
-                      .help = "the job's directory (default: job_MODEL_DATASET_ID in the working directory)",
-                      .value = "DIR"),
-      SABATH_FIELD_AS("set", run.settings, .help = "a setting of the recipe; KEY=A,B makes one run for each value",
-                      .value = "KEY=VALUE"),
-      SABATH_FIELD_AS("set_from", run.settings_file, .help = "settings from a JSON or YAML file; --set wins",
-                      .value = "FILE"),
-      SABATH_FIELD_AS("mode", run.mode, .help = "which run set of the recipe", .words = "train|infer"),
-      SABATH_FIELD_AS("run_set", run.run_set, .help = "the run set with this key (default: the dataset's)",
-                      .value = "KEY"),
-      SABATH_FIELD_AS("from", run.from, .help = "an asset that the program starts from, as of `sabath run`",
-                      .value = "ASSET"),
-      SABATH_FIELD_AS("env", run.requirements, .help = "modules and packages that the recipe needs, as of `sabath run`",
-                      .words = "none|warn|check|create"),
-      SABATH_FIELD_AS("checks", run.checks, .help = "what the recipe asks of the machine first, as of `sabath run`",
-                      .words = "refuse|warn|none"),
-      SABATH_FIELD_AS("launcher", run.launcher, .help = "auto, or a launcher of the site profile", .value = "NAME"),
-      SABATH_FIELD_AS("container", run.container, .help = "run in a container, as of `sabath run`",
-                      .value = "KIND:IMAGE"),
-      SABATH_FIELD_AS("site", run.site, .help = "the site profile (default: SABATH_SITE, else by the host's name)",
-                      .value = "NAME"),
-      SABATH_FIELD_AS("trust", run.trust,
-                      .help = "trust code that is not trusted yet, from now on (docs/trust.md): a queue cannot answer",
-                      .words = "commit|origin"),
-      SABATH_FIELD_AS("arguments", run.arguments, .help = "arguments for the recipe's last step", .argument = "-- ARG"),
-      SABATH_FIELD_AS("environment", run.environment,
-                      .help = "the variables that say where configuration and scheduler are; absent: those of this "
-                              "process",
-                      .hidden = true),
-  };
-};
-
-template <>
-struct Described<JobScriptText> {
-  using Of = JobScriptText;
-  static constexpr Field table[] = {
-      SABATH_FIELD(file, .help = "where it is, or would be"),
-      SABATH_FIELD(text, .help = "all of it"),
-  };
-};
-
-template <>
-struct Described<JobTaskRecord> {
-  using Of = JobTaskRecord;
-  static constexpr Field table[] = {
-      SABATH_FIELD(task, .help = "its number, from 0"),
-      SABATH_FIELD(name, .help = "of its run; null: there is one run only", .null_if_empty = true),
-      SABATH_FIELD(state, .help = "waiting, running, ended, cancelled, timed out, failed, its node failed, or gone"),
-      SABATH_FIELD(reason, .help = "why it waits, as the scheduler says", .null_if_empty = true),
-      SABATH_FIELD(steps, .help = "the exit code of each step that has ended"),
-      SABATH_FIELD(exit, .help = "its exit code; null: it has not ended"),
-      SABATH_FIELD(starts, .help = "how often it began: more than once if it was queued again"),
-  };
-};
-
-template <>
-struct Described<JobRecord> {
-  using Of = JobRecord;
-  static constexpr Field table[] = {
-      SABATH_FIELD(directory, .help = "of the job"),
-      SABATH_FIELD(scheduler, .help = "slurm, pbs, flux or lsf"),
-      SABATH_FIELD(ids, .help = "as the scheduler calls the job; none: it was not submitted"),
-      SABATH_FIELD(fetch_id, .help = "the job that fetches before", .null_if_empty = true),
-      SABATH_FIELD(scripts, .help = "that were made by this call"),
-      SABATH_FIELD(tasks, .help = "how the job does; none: it was not asked"),
-      SABATH_FIELD(never, .help = "why it can never start; it is not in the queue any more", .null_if_empty = true),
-      SABATH_FIELD(code, .help = "the job's own exit code: of its first task that failed; null: it has not ended"),
-      SABATH_FIELD(exit, .help = "the exit code"),
-  };
-};
 
 std::string to_json(const JobRecord& record) { return record_text(record); }
 

@@ -1,18 +1,13 @@
 #include "verbs/runs/job_making.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <ctime>
-#include <random>
 #include <utility>
 
 #include "base/companion.h"
 #include "base/file.h"
-#include "base/split.h"
 #include "base/text.h"
 #include "base/wording.h"
 #include "base/working_directory.h"
@@ -28,6 +23,7 @@
 #include "sabath/session.h"
 #include "sabath/verbs/plan.h"
 #include "session/caller_of.h"
+#include "verbs/runs/job_words.h"
 
 namespace sabath {
 namespace {
@@ -41,30 +37,6 @@ constexpr std::array carried_variables{
     "SABATH_SITE",     "SABATH_PYTHON",  "SABATH_ORT",     "SABATH_LIBMPI",      "SABATH_MPI_START_SECONDS",
     "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"};
 
-std::string new_job_id() {
-  std::random_device random;
-  return fmt::format("{:%Y%m%dT%H%M%S}-{:06x}", fmt::gmtime(std::time(nullptr)), random() & 0xffffffU);
-}
-
-// A name that may be a file's: the job works in another directory.
-std::string settled(const std::string& name) {
-  const bool may_be = name.find('/') != name.npos || name.ends_with(".json");
-  return may_be && try_stat(name) ? absolute_path(name).string() : name;
-}
-
-std::string absolute_list(const std::string& paths) {
-  std::vector<std::string> all;
-  for (const std::string_view one : parts_at(paths, ':'))
-    all.push_back(one.empty() ? "" : absolute_path(std::string(one)).string());
-  return fmt::format("{}", fmt::join(all, ":"));
-}
-
-std::string escaped_commas(const std::string& value) {
-  std::string text;
-  for (const char c : value) text += c == ',' ? std::string("\\,") : std::string(1, c);
-  return text;
-}
-
 class JobMaker {
  public:
   JobMaker(Session& session, const JobRequest& request, EventSink& events, const std::stop_token& stop)
@@ -74,6 +46,7 @@ class JobMaker {
     asked_.ranks.reset();
     asked_.nodes.reset();
     asked_.trust.clear();
+    asked_.lock.clear();  // see take_lock()
   }
 
   MadeJob make() {
@@ -88,6 +61,7 @@ class JobMaker {
     made_.scheduler = &choose_job_scheduler(request_.scheduler.empty() ? site_.scheduler : request_.scheduler,
                                             request_.run.environment);
     choose_directory(run);
+    take_lock(run);
     choose_fetch(run);
     choose_resources(run);
     choose_steps(run);
@@ -138,6 +112,11 @@ class JobMaker {
         absolute_path(request_.run.directory.empty() ? fs::path(fmt::format("job_{}_{}", what, new_job_id()))
                                                      : request_.run.directory);
     made_.plan.name = job_label(what);
+  }
+
+  // The job reads a copy: the run may be moved or removed before it starts.
+  void take_lock(const ResolvedRun& run) {
+    made_.lock = text_of_lock({caller_of(session_), request_.run, events_, stop_, true}, run.site);
   }
 
   [[nodiscard]] Words sabath(std::initializer_list<const char*> words) const {
@@ -319,6 +298,7 @@ class JobMaker {
     if (of.checks != "refuse") add("--checks", of.checks);
     if (of.launcher != "auto") add("--launcher", of.launcher);
     add("--container", of.container);
+    if (!made_.lock.empty()) add("--lock", (made_.plan.directory / job_lock_file).string());
     add("--site", of.site.empty() ? "" : settled(of.site));
     const JobResources& resources = made_.plan.resources;
     if (resources.ranks > 1) add("--ranks", fmt::to_string(resources.ranks));
@@ -350,7 +330,18 @@ class JobMaker {
     }
   }
 
+  // Most schedulers take PATH along, and nothing else that a module sets.
+  void tell_loaded_modules() {
+    const auto loaded = request_.run.environment.get("LOADEDMODULES");
+    if (!loaded || made_.scheduler->name == "pbs") return;
+    events_.on(event::Warning{
+        fmt::format("modules are loaded here: {}; of what they set only PATH goes into the job. Unload them, and name "
+                    "what the job needs in its recipe, or in a lock",
+                    printable(*loaded, 300))});
+  }
+
   void choose_variables() {
+    tell_loaded_modules();
     const SessionSettings& settings = session_.settings();
     std::string stores = absolute_path(settings.store).string();
     for (const fs::path& other : settings.other_stores) stores += ":" + absolute_path(other).string();

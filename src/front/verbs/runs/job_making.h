@@ -14,11 +14,14 @@
 
 namespace sabath {
 
+inline constexpr const char* job_lock_file = "lock.json";  // in the job's directory
+
 struct MadeJob {
   const JobScheduler* scheduler = nullptr;
   JobPlan plan;
   std::string script;
   std::string fetch_script;       // of the job that fetches before; empty: there is none
+  std::string lock;               // the record that is its lock; empty: there is none
   FetchRequest fetch;             // what is fetched
   bool fetch_here = false;        // by this process, before the job is submitted
   SubmittedJob record;            // without ids

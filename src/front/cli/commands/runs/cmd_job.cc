@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "cli/described.h"
@@ -27,13 +28,21 @@ void show_tasks(Context& context, const JobRecord& record) {
                printable(ends_of(task)), printable(task.reason)});
   }
   context.out.print(table.text({0, 3}, 0));
+  const auto failed = std::ranges::find_if(
+      record.tasks, [](const JobTaskRecord& task) { return task.exit.value_or(0) != 0 && task.starts > 0; });
+  if (failed != record.tasks.end()) {
+    context.say(fmt::format("what its commands said is in {}/output/{}.txt", printable(record.directory.native(), 1000),
+                            failed->task));
+  }
 }
 
 void show(Context& context, const JobRecord& record, bool submitted) {
   if (!record.tasks.empty()) {
+    if (!record.host.empty())
+      context.say(fmt::format("its directory is {}:{}", record.host, record.directory.string()));
     show_tasks(context, record);
   } else if (submitted) {
-    context.out.print(record.directory.string() + "\n");
+    context.out.print((record.host.empty() ? "" : record.host + ":") + record.directory.string() + "\n");
   } else {
     for (const JobScriptText& script : record.scripts) {
       if (record.scripts.size() > 1) context.out.print(fmt::format("# {}\n", script.file.string()));
@@ -76,7 +85,8 @@ constexpr Verb job_verb{
         "sabath job cosmoflow --submit --nodes 2 --ranks 8 --gpus 4 --time 2h\n"
         "sabath job cosmoflow-nano --submit --set lr=0.1,0.01,0.001 --at-once 2    an array, two at a time\n"
         "sabath job cosmoflow-nano --status                        its newest job here\n"
-        "sabath job job_cosmoflow-nano_X --cancel                  one by its directory",
+        "sabath job job_cosmoflow-nano_X --cancel                  one by its directory\n"
+        "sabath job cosmoflow-nano --submit --host me@login1       on another machine, by ssh",
     .details =
         "What is not said comes from the site profile, then from the scheduler; a time also from earlier runs here. "
         "The "
