@@ -71,7 +71,7 @@ class Checks(Runs):
         self.assertEqual([check["state"] for check in found.values()], ["not met", "not met", "met", "not met"])
         self.assertIn("3 of 4 checks are not met: memory>=900TB, no, gone", self.launched.err)
         self.assertIn("take a node with more memory", self.launched.err)
-        self.assertIn("--checks warn", self.launched.err)
+        self.assertIn(f"--checks warn runs it all the same; the record is {self.run_directory}", self.launched.err)
         record = self.record()
         self.assertEqual((record["state"], record["exit"], record["steps"][0]["exit"]), ("failed", None, None))
         self.assertNotIn("despite_checks", record["environment"])
@@ -274,6 +274,10 @@ class Checks(Runs):
         told = self.expect(self.sabath.run(*doctor))
         self.assertEqual(list(self.home.glob("sabath-doctor-*")), [])
         self.expect(self.sabath.run("doctor", "--for", "no-such-model"), 3)
+        self.expect(self.sabath.run("doctor", "--for", "data"), 2)
+        self.assertIn("none is named", self.expect(self.sabath.run("doctor", "--ranks", "2"), 2).err)
+        self.sabath.environment["TMPDIR"] = "/nonexistent"
+        self.expect(self.sabath.run(*doctor))
 
 
 if __name__ == "__main__":

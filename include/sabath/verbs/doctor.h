@@ -1,7 +1,7 @@
 // A machine, a site and a store, examined; or whether a model could run here. No network connection is opened and
 // nothing is left behind; to learn what the store's filesystem can do a few small files are made beside the store for a
-// moment. One thread a session. A
-// fault is a finding, not an Error.
+// moment. One thread a session. A fault is a finding, not an Error; for a request that makes no sense it throws
+// Error{usage}, Error{not_found}.
 #pragma once
 
 #include <cstdint>

@@ -135,7 +135,7 @@ class Conductor {
     if (despite) described["despite_checks"] = true;
     record_.environment = std::make_shared<const nlohmann::ordered_json>(std::move(described));
     write();
-    if (!despite) refuse_unmet(run_, checked.results);
+    if (!despite) refuse_unmet(run_, checked.results, directory_.path());
   }
 
   void launch() {

@@ -91,14 +91,16 @@ std::vector<std::string> unmet(const std::vector<CheckResult>& results) {
   return names;
 }
 
-void refuse_unmet(const ResolvedRun& run, const std::vector<CheckResult>& results) {
+void refuse_unmet(const ResolvedRun& run, const std::vector<CheckResult>& results,
+                  const std::filesystem::path& record) {
   const std::vector<std::string> names = unmet(results);
   if (names.empty()) return;
   std::string hint;
   for (const CheckResult& result : results) {
     if (!result.met()) hint += fmt::format("{}: {}\n", result.text(), result.outcome.remedy);
   }
-  hint += fmt::format("{} warn runs it all the same", option_text("checks"));
+  hint += fmt::format("{} warn runs it all the same; the record is {}", option_text("checks"),
+                      printable(record.native(), 4096));
   throw Error(FailureKind::command,
               fmt::format("{} was not run: {} of {} checks {} not met: {}", run.model.name, names.size(),
                           results.size(), names.size() == 1 ? "is" : "are", fmt::join(names, ", ")),

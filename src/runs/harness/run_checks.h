@@ -34,7 +34,7 @@ void run_checks(const RunCall& call, const ResolvedRun& run, const RunEnvironmen
 
 [[nodiscard]] std::vector<std::string> unmet(const std::vector<CheckResult>& results);  // "memory>=64GB", ...
 // Error{command}: the machine is not what the run needs, as with packages that are missing. All met: returns.
-void refuse_unmet(const ResolvedRun& run, const std::vector<CheckResult>& results);
+void refuse_unmet(const ResolvedRun& run, const std::vector<CheckResult>& results, const std::filesystem::path& record);
 
 [[nodiscard]] nlohmann::ordered_json to_json(const std::vector<CheckResult>& results);
 

@@ -20,8 +20,22 @@ std::string_view state_name(Finding::State state) {
   return "fail";
 }
 
+namespace {
+
+// What is said of a run, and no model is named.
+void refuse_without_model(const DoctorRequest& request) {
+  const bool said = !request.dataset.empty() || request.launcher != "auto" || !request.site.empty() || request.ranks ||
+                    request.nodes || !request.trust.empty();
+  if (!request.model.empty() || !said) return;
+  throw Error(FailureKind::usage, "ranks, nodes, launcher, site, dataset and trust are of a model, and none is named",
+              "name the model that would run here");
+}
+
+}  // namespace
+
 DoctorRecord doctor(Session& session, const DoctorRequest& request, EventSink&, std::stop_token stop) {
   Examination examination{session.settings(), request.environment};
+  refuse_without_model(request);
   if (request.model.empty()) {
     check_libraries(examination);
     check_machine(examination);

@@ -1,6 +1,7 @@
 // Whether a model could run here: by the functions by which `run` prepares and checks it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -47,8 +48,9 @@ class WarningsHeard final : public EventSink {
 class PassingDirectory {
  public:
   explicit PassingDirectory(const Environment& environment) {
-    const std::string below = environment.get("TMPDIR").value_or("/tmp");
-    std::string name = (below.empty() || below[0] != '/' ? "/tmp" : below) + "/sabath-doctor-XXXXXX";
+    const std::string below = environment.get("TMPDIR").value_or("");
+    const auto status = below.starts_with('/') ? try_stat(below) : std::nullopt;
+    std::string name = (status && S_ISDIR(status->st_mode) ? below : "/tmp") + "/sabath-doctor-XXXXXX";
     if (::mkdtemp(name.data()) == nullptr) throw_errno("make a directory like", name, errno);
     path_ = name;
     make_directories(path_ / "work");
