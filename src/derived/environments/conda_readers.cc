@@ -19,8 +19,8 @@ namespace sabath {
 namespace {
 
 constexpr std::array<std::string_view, 11> conda_platforms{
-    "noarch",        "linux-64",      "linux-32", "linux-aarch64", "linux-ppc64le",    "linux-s390x",
-    "linux-armv7l",  "linux-riscv64", "osx-64",   "osx-arm64",     "linux-loongarch64"};
+    "noarch",       "linux-64",      "linux-32", "linux-aarch64", "linux-ppc64le",    "linux-s390x",
+    "linux-armv7l", "linux-riscv64", "osx-64",   "osx-arm64",     "linux-loongarch64"};
 
 // ".../linux-64/numpy-2.1.0-py311h_0.conda": name, version, and the platform of the folder.
 LockedPackage conda_package(LockedFile file, std::string_view origin, std::size_t line) {
@@ -54,7 +54,8 @@ LockedPackage conda_package(LockedFile file, std::string_view origin, std::size_
 void refuse_second(const LockedPackage& package, std::map<std::string, std::string>& seen, const std::string& key) {
   const auto [first, is_new] = seen.emplace(key, package.place);
   if (!is_new)
-    throw Error(FailureKind::invalid, fmt::format("{}: {} appears twice, first in {}", package.place, package.name, first->second),
+    throw Error(FailureKind::invalid,
+                fmt::format("{}: {} appears twice, first in {}", package.place, package.name, first->second),
                 "each package once for a platform");
 }
 
@@ -77,11 +78,13 @@ LockedPackage pip_package(JsonObject& object, const std::string& url, std::strin
 
 LockedPackage conda_lock_package(JsonObject& object, std::string_view origin) {
   const std::string manager = object.text("manager"), url = object.text("url");
-  if (manager != "conda" && manager != "pip") object.fail("manager", fmt::format("is {}: conda or pip", printable(manager)));
+  if (manager != "conda" && manager != "pip")
+    object.fail("manager", fmt::format("is {}: conda or pip", printable(manager)));
   LockedPackage package = manager == "pip" ? pip_package(object, url, origin)
                                            : conda_package(web_file(url, origin, object.line()), origin, object.line());
   if (manager == "conda" && (object.text("name") != package.name || object.text("version") != package.version))
-    object.fail("url", fmt::format("is not of {} {}", printable(object.text("name")), printable(object.text("version"))));
+    object.fail("url",
+                fmt::format("is not of {} {}", printable(object.text("name")), printable(object.text("version"))));
   const std::string platform = object.text("platform");
   if (package.platform != "noarch" && manager == "conda" && package.platform != platform)
     object.fail("url", fmt::format("is not of the platform {}", printable(platform)));
@@ -93,7 +96,8 @@ LockedPackage conda_lock_package(JsonObject& object, std::string_view origin) {
   }
   if (auto dependencies = object.try_object("dependencies", "dependencies"))
     for (const JsonMember& member : dependencies->members())
-      package.dependencies.emplace_back(member.key, member.value.is_null() ? "" : checked_text(member.value, origin, member.key));
+      package.dependencies.emplace_back(member.key,
+                                        member.value.is_null() ? "" : checked_text(member.value, origin, member.key));
   package.category = object.try_text("category").value_or("main");
   return package;
 }
@@ -123,7 +127,7 @@ EnvironmentLock read_conda_explicit(std::string_view text, const std::string& or
       is_explicit = true;
       continue;
     }
-    if (!is_explicit) throw_at(origin, number, "stands before @EXPLICIT");
+    if (!is_explicit) throw_at(origin, number, "comes before @EXPLICIT");
     const std::size_t mark = line.find('#');
     LockedFile file = web_file(std::string(line.substr(0, mark)), origin, number);
     if (mark != std::string_view::npos) read_explicit_digest(line.substr(mark + 1), file, origin, number);
@@ -143,7 +147,8 @@ EnvironmentLock read_conda_lock(std::string_view text, const std::string& origin
   lock.origin = origin;
   if (auto metadata = object.try_object("metadata", "metadata")) {
     if (const auto* const channels = metadata->try_array("channels"))
-      for (const JsonValue& value : *channels) lock.channels.push_back(JsonObject(value, origin, "a channel").text("url"));
+      for (const JsonValue& value : *channels)
+        lock.channels.push_back(JsonObject(value, origin, "a channel").text("url"));
   }
   const JsonValue::Array* const packages = object.try_array("package");
   if (packages == nullptr) object.fail("package", "is missing");
@@ -154,7 +159,9 @@ EnvironmentLock read_conda_lock(std::string_view text, const std::string& origin
     if (is_virtual(entry)) continue;
     lock.packages.push_back(conda_lock_package(entry, origin));
     const LockedPackage& added = lock.packages.back();
-    refuse_second(added, seen, fmt::format("{} {} {} {}", added.manager == PackageManager::conda, added.name, added.platform, added.category));
+    refuse_second(
+        added, seen,
+        fmt::format("{} {} {} {}", added.manager == PackageManager::conda, added.name, added.platform, added.category));
   }
   return lock;
 }

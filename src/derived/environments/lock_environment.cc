@@ -21,6 +21,7 @@
 #include "environments/user_indexes.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "sabath/url.h"
 
 namespace sabath {
 
@@ -39,7 +40,9 @@ struct NamedFile {
 std::string read_named(const fs::path& path) {
   refuse_directory(path);
   auto text = try_read_text(path, lock_text_max);
-  if (!text) throw Error(FailureKind::not_found, fmt::format("there is no file {}", printable(path.native(), 1000)), "name it as it is");
+  if (!text)
+    throw Error(FailureKind::not_found, fmt::format("there is no file {}", printable(path.native(), 1000)),
+                "name it as it is");
   return std::move(*text);
 }
 
@@ -73,11 +76,14 @@ class LockScratch {
 class Locking {
  public:
   Locking(Programs& programs, const LockOrder& order) : programs_(programs), order_(order) {
-    if (order.files.empty()) throw Error(FailureKind::usage, "no file is named", "name requirements.txt, a lock or environment.yml");
-    if (order.files.size() > lock_files_max) throw Error(FailureKind::usage, fmt::format("more than {} files", lock_files_max));
+    if (order.files.empty())
+      throw Error(FailureKind::usage, "no file is named", "name requirements.txt, a lock or environment.yml");
+    if (order.files.size() > lock_files_max)
+      throw Error(FailureKind::usage, fmt::format("more than {} files", lock_files_max));
     for (const fs::path& file : order.files) files_.push_back(named_file(file));
     for (const std::string& channel : order.channels)
-      if (!is_conda_channel(channel)) throw Error(FailureKind::usage, fmt::format("'{}' is no channel", printable_url(channel)));
+      if (!is_conda_channel(channel))
+        throw Error(FailureKind::usage, fmt::format("'{}' is no channel", printable_url(channel)));
     check_resolver();
   }
 
@@ -139,7 +145,8 @@ class Locking {
         break;
       case EnvironmentFormat::requirements: {
         const fs::path directory = file.path.parent_path();
-        read_requirements(file.text, file.name, [&](const std::string& name) { return read_beside(directory, name); }, wanted_);
+        read_requirements(
+            file.text, file.name, [&](const std::string& name) { return read_beside(directory, name); }, wanted_);
         break;
       }
     }
@@ -149,16 +156,20 @@ class Locking {
   static std::string read_beside(const fs::path& directory, const std::string& name) {
     std::error_code error;
     const fs::path real = fs::canonical(directory / name, error), within = fs::canonical(directory, error);
-    if (error) throw Error(FailureKind::not_found, fmt::format("there is no file {}", printable((directory / name).native(), 1000)));
+    if (error)
+      throw Error(FailureKind::not_found,
+                  fmt::format("there is no file {}", printable((directory / name).native(), 1000)));
     if (!is_below(real, within))
-      throw Error(FailureKind::invalid, fmt::format("{} leads out of {}", printable(name), printable(directory.native(), 1000)),
+      throw Error(FailureKind::invalid,
+                  fmt::format("{} leads out of {}", printable(name), printable(directory.native(), 1000)),
                   "put the file itself there");
     return read_named(real);
   }
 
   void refuse_offline(const std::string& what) const {
     if (order_.offline)
-      throw Error(FailureKind::offline, fmt::format("{} is not locked, and to resolve it asks an index", what), "lock it without offline");
+      throw Error(FailureKind::offline, fmt::format("{} is not locked, and to resolve it asks an index", what),
+                  "lock it without offline");
   }
 
   // The first of these that is there and no other account can exchange; why there is none goes into the message.
@@ -173,7 +184,8 @@ class Locking {
       if (!programs_.find(name, why).empty()) return name;
       against += (against.empty() ? "" : "; ") + why;
     }
-    throw Error(FailureKind::command, fmt::format("{} is not locked, and there is no program that resolves it: {}", what, against),
+    throw Error(FailureKind::command,
+                fmt::format("{} is not locked, and there is no program that resolves it: {}", what, against),
                 fmt::format("put {} on PATH, or give a lock file", fmt::join(names, " or ")));
   }
 
@@ -198,7 +210,8 @@ class Locking {
       if (!is_among(channel, usual) && std::ranges::find(order_.channels, channel) == order_.channels.end())
         refused.push_back(printable_url(channel));
     if (!refused.empty())
-      throw Error(FailureKind::invalid, fmt::format("{} names channels that you have not allowed: {}", name, fmt::join(refused, ", ")),
+      throw Error(FailureKind::invalid,
+                  fmt::format("{} names channels that you have not allowed: {}", name, fmt::join(refused, ", ")),
                   "allow a channel by naming it beside the file");
     std::erase(environment.channels, "nodefaults");
     if (environment.channels.empty())
@@ -242,6 +255,8 @@ class Locking {
 
 }  // namespace
 
-LockedEnvironment lock_environment(Programs& programs, const LockOrder& order) { return Locking(programs, order).lock(); }
+LockedEnvironment lock_environment(Programs& programs, const LockOrder& order) {
+  return Locking(programs, order).lock();
+}
 
 }  // namespace sabath

@@ -25,7 +25,9 @@ struct Operand {
   const std::set<std::string>* names = nullptr;  // of `extras` and `dependency_groups`
 };
 
-bool is_word_byte(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '.'; }
+bool is_word_byte(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '.';
+}
 
 bool is_version_variable(std::string_view name) {
   return name == "python_version" || name == "python_full_version" || name == "implementation_version";
@@ -98,7 +100,7 @@ class MarkerReader {
       rest_.remove_prefix(op.size());
       return std::string(op);
     }
-    fail(fmt::format("has no comparison where {} stands", printable(rest_, 40)));
+    fail(fmt::format("has no comparison before {}", printable(rest_, 40)));
   }
 
   Operand operand() {
@@ -127,21 +129,28 @@ class MarkerReader {
     const std::pair<std::string_view, std::string> known[] = {
         {"python_version", fmt::format("{}.{}", target.major, target.minor)},
         {"python_full_version", target.full_version},
-        {"os_name", "posix"}, {"os.name", "posix"},
-        {"sys_platform", "linux"}, {"sys.platform", "linux"},
-        {"platform_machine", target.machine}, {"platform.machine", target.machine},
+        {"os_name", "posix"},
+        {"os.name", "posix"},
+        {"sys_platform", "linux"},
+        {"sys.platform", "linux"},
+        {"platform_machine", target.machine},
+        {"platform.machine", target.machine},
         {"platform_system", "Linux"},
-        {"platform_python_implementation", "CPython"}, {"platform.python_implementation", "CPython"},
+        {"platform_python_implementation", "CPython"},
+        {"platform.python_implementation", "CPython"},
         {"python_implementation", "CPython"},
         {"implementation_name", "cpython"},
         {"implementation_version", target.full_version},
-        {"platform_release", ""}, {"platform_version", ""}, {"platform.version", ""},  // of a kernel: nodes differ
+        {"platform_release", ""},
+        {"platform_version", ""},
+        {"platform.version", ""},  // of a kernel: nodes differ
         {"extra", normal_name(values_.extra).value_or("")}};
     if (name == "extras") {
       operand.names = &values_.extras;
     } else if (name == "dependency_groups") {
       operand.names = &values_.groups;
-    } else if (const auto* const found = std::ranges::find(known, name, &std::pair<std::string_view, std::string>::first);
+    } else if (const auto* const found =
+                   std::ranges::find(known, name, &std::pair<std::string_view, std::string>::first);
                found != std::end(known)) {
       operand.text = found->second;
     } else {
@@ -161,7 +170,8 @@ class MarkerReader {
       return found == (op == "in");
     }
     if (left.variable == "extra" || right.variable == "extra")
-      return compare_texts(normal_name(left.text).value_or(left.text), op, normal_name(right.text).value_or(right.text));
+      return compare_texts(normal_name(left.text).value_or(left.text), op,
+                           normal_name(right.text).value_or(right.text));
     if (is_version_variable(left.variable) || is_version_variable(right.variable))
       if (const auto result = compare_as_versions(left, op, right)) return *result;
     if (op == "~=") fail("compares texts by ~=");
@@ -170,10 +180,12 @@ class MarkerReader {
 
   static std::optional<bool> compare_as_versions(const Operand& left, const std::string& op, const Operand& right) {
     const bool is_turned = left.is_literal;
-    constexpr std::pair<std::string_view, std::string_view> turned[] = {{"<", ">"}, {">", "<"}, {"<=", ">="}, {">=", "<="}};
+    constexpr std::pair<std::string_view, std::string_view> turned[] = {
+        {"<", ">"}, {">", "<"}, {"<=", ">="}, {">=", "<="}};
     std::string_view used = op;
     if (is_turned)
-      if (const auto* const found = std::ranges::find(turned, std::string_view(op), &std::pair<std::string_view, std::string_view>::first);
+      if (const auto* const found =
+              std::ranges::find(turned, std::string_view(op), &std::pair<std::string_view, std::string_view>::first);
           found != std::end(turned))
         used = found->second;
     const auto version = try_python_version(is_turned ? right.text : left.text);

@@ -81,7 +81,7 @@ RequirementReading read_requirement(std::string_view text) {
     const std::size_t blank = std::min(rest.find_first_of(" \t"), rest.size());
     requirement.url = rest.substr(0, blank);
     rest = trim(rest.substr(blank));
-    if (!rest.empty() && !rest.starts_with(';')) return refused("behind its URL stands more than a marker");
+    if (!rest.empty() && !rest.starts_with(';')) return refused("behind its URL is more than a marker");
     if (!rest.empty()) requirement.marker = trim(rest.substr(1));
     if (requirement.url.empty()) return refused("it has an @ without a URL");
     return {std::move(requirement), {}};
@@ -89,7 +89,8 @@ RequirementReading read_requirement(std::string_view text) {
   const std::size_t mark = rest.find(';');
   std::string_view specifier = trim(rest.substr(0, mark));
   if (mark != std::string_view::npos) requirement.marker = trim(rest.substr(mark + 1));
-  if (specifier.starts_with('(') && specifier.ends_with(')')) specifier = trim(specifier.substr(1, specifier.size() - 2));
+  if (specifier.starts_with('(') && specifier.ends_with(')'))
+    specifier = trim(specifier.substr(1, specifier.size() - 2));
   const auto read = try_version_specifier(specifier);
   if (!read) return refused(fmt::format("{} is no version that it may have", printable(specifier, 60)));
   requirement.specifier = *read;

@@ -27,18 +27,17 @@ constexpr std::array<std::string_view, 3> harmless{"--require-hashes", "--prefer
 struct OptionReason {
   std::string_view option, why;
 };
-constexpr OptionReason reasons[] = {
-    {"-e", "a local project, whose code would run"},
-    {"--editable", "a local project, whose code would run"},
-    {"-f", "a place for packages that no index has"},
-    {"--find-links", "a place for packages that no index has"},
-    {"--trusted-host", "a host whose certificate would not be checked"},
-    {"--no-binary", "sdists, whose build would run code"},
-    {"--pre", "pre-releases of every package: name them as x>=1.0rc1"},
-    {"--no-index", "no index"},
-    {"--config-settings", "an option of a build"},
-    {"--global-option", "an option of a build"},
-    {"--use-feature", "an option of pip"}};
+constexpr OptionReason reasons[] = {{"-e", "a local project, whose code would run"},
+                                    {"--editable", "a local project, whose code would run"},
+                                    {"-f", "a place for packages that no index has"},
+                                    {"--find-links", "a place for packages that no index has"},
+                                    {"--trusted-host", "a host whose certificate would not be checked"},
+                                    {"--no-binary", "sdists, whose build would run code"},
+                                    {"--pre", "pre-releases of every package: name them as x>=1.0rc1"},
+                                    {"--no-index", "no index"},
+                                    {"--config-settings", "an option of a build"},
+                                    {"--global-option", "an option of a build"},
+                                    {"--use-feature", "an option of pip"}};
 
 struct PipLine {
   std::string text;
@@ -80,7 +79,8 @@ std::string take_hashes(std::string_view line, std::vector<std::string>& hashes)
   const std::size_t first = std::min(line.find(" --"), line.find("\t--"));
   std::string_view rest = first == std::string_view::npos ? std::string_view() : trim(line.substr(first));
   while (!rest.empty()) {
-    if (!rest.starts_with("--hash=") && !rest.starts_with("--hash ")) return std::string(rest.substr(0, rest.find_first_of(" =")));
+    if (!rest.starts_with("--hash") || rest.size() < 8 || (rest[6] != '=' && rest[6] != ' '))
+      return std::string(rest.substr(0, rest.find_first_of(" =")));
     rest = trim(rest.substr(7));
     const std::size_t end = std::min(rest.find_first_of(" \t"), rest.size());
     hashes.emplace_back(rest.substr(0, end));
@@ -124,7 +124,8 @@ class RequirementsReader {
     }
     if (is_among(line, harmless) || (name == "--only-binary" && value == ":all:")) return;
     if (name == "-r" || name == "--requirement" || name == "-c" || name == "--constraint") {
-      read_other(std::string(value), place, origin, number, is_constraint || name == "-c" || name == "--constraint", depth);
+      read_other(std::string(value), place, origin, number, is_constraint || name == "-c" || name == "--constraint",
+                 depth);
     } else if (name == "-i" || name == "--index-url" || name == "--pypi-url" || name == "--extra-index-url") {
       into_.indexes.push_back({std::string(value), place, name == "--extra-index-url"});
       if (into_.indexes.size() > files_of_requirements_max) throw_at(origin, number, "too many indexes");
@@ -156,7 +157,8 @@ class RequirementsReader {
       return;
     }
     text = trim(text.substr(0, std::min(text.find(" --"), text.find("\t--"))));
-    const bool is_path = text.starts_with('.') || text.starts_with('/') || text.starts_with('~') || text.starts_with("file:");
+    const bool is_path =
+        text.starts_with('.') || text.starts_with('/') || text.starts_with('~') || text.starts_with("file:");
     if (is_path) {
       refuse(place, text, "a local path");
       return;
@@ -221,7 +223,8 @@ class RequirementsReader {
 
 }  // namespace
 
-void read_requirements(std::string_view text, const std::string& origin, const RequirementFiles& files, RequirementsFile& into) {
+void read_requirements(std::string_view text, const std::string& origin, const RequirementFiles& files,
+                       RequirementsFile& into) {
   RequirementsReader(files, into).read(text, origin, false, 0);
 }
 

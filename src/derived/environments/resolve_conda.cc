@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::size_t plan_max = 64 << 20;
 
-
 std::map<std::string, LockedFile> files_of(JsonObject& actions, std::string_view key, std::string_view origin) {
   std::map<std::string, LockedFile> files;
   const auto* const list = actions.try_array(key);
@@ -67,7 +66,13 @@ EnvironmentLock lock_of_plan(const std::string& plan, const std::string& program
 
 EnvironmentLock resolve_by_conda(Programs& programs, const std::string& program, const CondaEnvironment& environment,
                                  const WheelTarget& target, const std::filesystem::path& scratch) {
-  std::vector<std::string> argv{program, "create", "--dry-run", "--json", "--yes", "--prefix", (scratch / "prefix").string(),
+  std::vector<std::string> argv{program,
+                                "create",
+                                "--dry-run",
+                                "--json",
+                                "--yes",
+                                "--prefix",
+                                (scratch / "prefix").string(),
                                 "--override-channels"};
   for (const std::string& channel : environment.channels) {
     argv.emplace_back("--channel");
@@ -82,7 +87,7 @@ EnvironmentLock resolve_by_conda(Programs& programs, const std::string& program,
                                              {"CONDA_OVERRIDE_GLIBC", libc},
                                              {"CONDA_JSON", "1"}},
                                             plan_max);
-  if (!answer.came) throw_no_answer(program, answer, fmt::format("ask {} itself: `{} create --dry-run`", program, program));
+  if (!answer.came) throw_no_answer(program, answer, "it names what contradicts what: choose other versions");
   EnvironmentLock lock = lock_of_plan(answer.out, program);
   lock.channels = environment.channels;
   return lock;

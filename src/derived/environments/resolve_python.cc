@@ -47,7 +47,8 @@ void throw_no_answer(const std::string& program, const ProgramAnswer& answer, co
     said += (said.empty() ? "" : " ") + line;
   }
   if (!answer.why.starts_with("it ended with") || said.empty()) said = answer.why;
-  throw Error(FailureKind::command, fmt::format("{} did not resolve this: {}", program, printable(said, complaint_max)), hint);
+  throw Error(FailureKind::command, fmt::format("{} did not resolve this: {}", program, printable(said, complaint_max)),
+              hint);
 }
 
 PythonQuestion question_of(const RequirementsFile& file, const WheelTarget& target) {
@@ -62,12 +63,14 @@ PythonQuestion question_of(const RequirementsFile& file, const WheelTarget& targ
     if (line.is_constraint) continue;
     (line.sha256.empty() ? plain : hashed) = &line;
     if (!line.sha256.empty() && line.requirement.url.empty() && !is_pinned(line.requirement.specifier))
-      throw Error(FailureKind::invalid, fmt::format("{}: {} has a digest, but no version", line.place, line.requirement.name),
+      throw Error(FailureKind::invalid,
+                  fmt::format("{}: {} has a digest, but no version", line.place, line.requirement.name),
                   "say the version with ==");
   }
   if (hashed != nullptr && plain != nullptr && plain->requirement.url.empty()) {
-    throw Error(FailureKind::invalid, fmt::format("{}: {} has no digest, and others have", plain->place, plain->requirement.name),
-                "have all requirements locked with --generate-hashes, or none");
+    throw Error(FailureKind::invalid,
+                fmt::format("{}: {} has no digest, and others have", plain->place, plain->requirement.name),
+                "lock all requirements with their digests, or none");
   }
   question.with_dependencies = hashed == nullptr;
   return question;
@@ -78,15 +81,28 @@ EnvironmentLock resolve_by_uv(Programs& programs, const PythonQuestion& question
   const auto wanted = scratch / "requirements.in", limits = scratch / "constraints.in";
   write_text_atomically(wanted, text_of_lines(question, false));
   write_text_atomically(limits, text_of_lines(question, true));
-  std::vector<std::string> argv{"uv",           "pip",        "compile",   wanted.string(), "--constraint",
-                                limits.string(), "--no-build", "--format",  "pylock.toml",   "--no-header",
-                                "--quiet",       "--color",    "never",     "--python-version", target.full_version};
+  std::vector<std::string> argv{"uv",
+                                "pip",
+                                "compile",
+                                wanted.string(),
+                                "--constraint",
+                                limits.string(),
+                                "--no-build",
+                                "--format",
+                                "pylock.toml",
+                                "--no-header",
+                                "--quiet",
+                                "--color",
+                                "never",
+                                "--python-version",
+                                target.full_version};
   if (!question.with_dependencies) argv.emplace_back("--no-deps");
   if (const std::string platform = uv_platform(target); !platform.empty()) {
     argv.emplace_back("--python-platform");
     argv.push_back(platform);
   }
-  std::map<std::string, std::string> changes{{"UV_PYTHON_DOWNLOADS", "never"}, {"UV_NO_PROGRESS", "1"}, {"NO_COLOR", "1"}};
+  std::map<std::string, std::string> changes{
+      {"UV_PYTHON_DOWNLOADS", "never"}, {"UV_NO_PROGRESS", "1"}, {"NO_COLOR", "1"}};
   std::vector<std::string> extra;
   for (const IndexOption& index : question.indexes) {
     if (index.is_extra)
@@ -96,7 +112,7 @@ EnvironmentLock resolve_by_uv(Programs& programs, const PythonQuestion& question
   }
   if (!extra.empty()) changes["UV_INDEX"] = fmt::format("{}", fmt::join(extra, " "));
   const ProgramAnswer answer = programs.ask(std::move(argv), changes, answer_max);
-  if (!answer.came) throw_no_answer("uv", answer, "ask uv itself: `uv pip compile --no-build` on the same file");
+  if (!answer.came) throw_no_answer("uv", answer, "uv names what contradicts what: choose other versions");
   return read_pylock(answer.out, "uv");
 }
 

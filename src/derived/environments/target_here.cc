@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 #include <sys/utsname.h>
-#ifdef __GLIBC__
-#include <gnu/libc-version.h>
-#endif
+#include <unistd.h>
+
+#include <algorithm>
 
 #include "base/split.h"
 #include "base/text.h"
@@ -23,11 +23,14 @@ void ask_python(Programs& programs, const std::string& interpreter, WheelTarget&
   const ProgramAnswer answer = programs.ask({interpreter, "-I", "-S", "-c", std::string(python_question)}, {}, 4096);
   const auto words = parts_between(answer.out, ' ');
   if (!answer.came || words.size() != 2) {
-    throw Error(FailureKind::command, fmt::format("the target's Python is not known: {}", answer.came ? "its answer is none" : answer.why),
+    throw Error(FailureKind::command,
+                fmt::format("the target's Python is not known: {}", answer.came ? "its answer is none" : answer.why),
                 "name its version, as 3.11, or its file");
   }
   if (words[0] != "cpython")
-    throw Error(FailureKind::usage, fmt::format("{} is {}, and environments are locked for CPython", printable(answer.program), printable(words[0])),
+    throw Error(FailureKind::usage,
+                fmt::format("{} is {}, and environments are locked for CPython", printable(answer.program),
+                            printable(words[0])),
                 "name an interpreter of CPython, or its version");
   std::string version = words[1];  // 3.13.1t: set_python takes the mark behind the patch as well
   set_python(target, version);
@@ -39,9 +42,12 @@ std::string machine_here() {
 }
 
 void set_libc_here(WheelTarget& target) {
-#ifdef __GLIBC__
-  const auto parts = parts_at(::gnu_get_libc_version(), '.');
-  if (parts.size() >= 2) return set_libc(target, parts[0] + "." + parts[1], false);
+#ifdef _CS_GNU_LIBC_VERSION
+  char buffer[64] = "";  // "glibc 2.36"
+  static_cast<void>(::confstr(_CS_GNU_LIBC_VERSION, buffer, sizeof buffer));
+  const std::string_view text(buffer);
+  const auto parts = parts_at(text.substr(std::min(text.find(' ') + 1, text.size())), '.');
+  if (text.starts_with("glibc ") && parts.size() >= 2) return set_libc(target, parts[0] + "." + parts[1], false);
 #endif
   set_libc(target, "1.2", true);
 }

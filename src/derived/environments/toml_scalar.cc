@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <system_error>
 
 #include "base/number.h"
 #include "base/text.h"
@@ -35,9 +36,8 @@ void append_utf8(std::string& text, std::uint32_t code) {
 // 2026-10-22T00:02:38Z, 2026-10-22 00:02:38.5+01:00, 2026-10-22, 00:02:38: not looked at any closer.
 bool is_date(std::string_view word) {
   const auto shaped = [&](std::string_view shape) {
-    return word.size() >= shape.size() && std::equal(shape.begin(), shape.end(), word.begin(), [](char s, char c) {
-             return s == '0' ? is_digit(c) : s == c;
-           });
+    return word.size() >= shape.size() && std::equal(shape.begin(), shape.end(), word.begin(),
+                                                     [](char s, char c) { return s == '0' ? is_digit(c) : s == c; });
   };
   return (shaped("0000-00-00") || shaped("00:00")) &&
          word.find_first_not_of("0123456789-:TtZz.+ ") == std::string_view::npos;
@@ -59,7 +59,7 @@ std::optional<std::string> plain_digits(std::string_view word) {
 std::optional<std::uint64_t> whole(std::string_view digits, int base) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
-  return error == std::errc() && end == digits.data() + digits.size() && !digits.empty() ? std::optional(value)
+  return error == std::errc{} && end == digits.data() + digits.size() && !digits.empty() ? std::optional(value)
                                                                                          : std::nullopt;
 }
 
@@ -108,7 +108,7 @@ void TomlScan::end_line() {
 
 std::string TomlScan::key() {
   if (rest.starts_with('"') || rest.starts_with('\'')) {
-    if (rest.starts_with("\"\"\"") || rest.starts_with("'''")) fail("a key stands on one line");
+    if (rest.starts_with("\"\"\"") || rest.starts_with("'''")) fail("a key is on one line");
     return text();
   }
   const auto end = std::find_if_not(rest.begin(), rest.end(), is_key_byte);
@@ -222,8 +222,8 @@ JsonValue TomlScan::word() {
         value.data = *found;
       return value;
     }
-    if (const auto found = try_number(number); found && !leading_zero && !magnitude.empty() && is_digit(magnitude[0]) &&
-                                               is_digit(magnitude.back())) {
+    if (const auto found = try_number(number);
+        found && !leading_zero && !magnitude.empty() && is_digit(magnitude[0]) && is_digit(magnitude.back())) {
       value.data = JsonNumber{*found, std::string(number)};
       return value;
     }

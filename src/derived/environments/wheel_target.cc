@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -19,10 +20,10 @@ struct MachineNames {
   std::string_view machine, conda;
   unsigned oldest_glibc;  // of the tags that there are: 2.5 for manylinux1
 };
-constexpr MachineNames machine_names[] = {
-    {"x86_64", "linux-64", 5},  {"i686", "linux-32", 5},          {"aarch64", "linux-aarch64", 17},
-    {"ppc64le", "linux-ppc64le", 17}, {"s390x", "linux-s390x", 17}, {"armv7l", "linux-armv7l", 17},
-    {"riscv64", "linux-riscv64", 17}, {"loongarch64", "linux-loongarch64", 36}};
+constexpr MachineNames machine_names[] = {{"x86_64", "linux-64", 5},        {"i686", "linux-32", 5},
+                                          {"aarch64", "linux-aarch64", 17}, {"ppc64le", "linux-ppc64le", 17},
+                                          {"s390x", "linux-s390x", 17},     {"armv7l", "linux-armv7l", 17},
+                                          {"riscv64", "linux-riscv64", 17}, {"loongarch64", "linux-loongarch64", 36}};
 
 constexpr unsigned minor_max = 99;
 
@@ -51,7 +52,8 @@ void set_python(WheelTarget& target, std::string_view text) {
   const auto parts = parts_at(version, '.');
   const auto numbers = parts.size() < 2 ? std::nullopt : two_numbers(parts[0] + "." + parts[1]);
   const bool patch_fits = parts.size() == 2 || (parts.size() == 3 && try_whole_number(parts[2]) && parts[2].size() < 4);
-  if (!numbers || !patch_fits || numbers->first != 3 || numbers->second < 6 || (target.is_free_threaded && numbers->second < 13)) {
+  if (!numbers || !patch_fits || numbers->first != 3 || numbers->second < 6 ||
+      (target.is_free_threaded && numbers->second < 13)) {
     throw Error(FailureKind::usage, fmt::format("'{}' is no version of CPython 3.6 or newer", printable(text)),
                 "say it as 3.11 or 3.11.7");
   }
@@ -68,7 +70,8 @@ void set_platform(WheelTarget& target, std::string_view text) {
   if (machine == "amd64") machine = "x86_64";
   if (machine == "arm64") machine = "aarch64";
   if (names_of(machine) == nullptr) {
-    throw Error(FailureKind::usage, fmt::format("'{}' is no platform that environments are locked for", printable(text)),
+    throw Error(FailureKind::usage,
+                fmt::format("'{}' is no platform that environments are locked for", printable(text)),
                 "say x86_64, aarch64, ppc64le, s390x, riscv64, i686 or armv7l: the nodes have Linux");
   }
   target.machine = machine;
@@ -79,7 +82,7 @@ void set_libc(WheelTarget& target, std::string_view version, bool is_musl) {
   if (!numbers || numbers->first != (is_musl ? 1U : 2U)) {
     throw Error(FailureKind::usage,
                 fmt::format("'{}' is no version of {}", printable(version), is_musl ? "musl" : "glibc"),
-                is_musl ? "say it as 1.2" : "say it as 2.28: `ldd --version` on a node has it");
+                is_musl ? "say it as 1.2" : "say it as 2.28: `ldd` on a node names its version");
   }
   target.is_musl = is_musl;
   std::tie(target.libc_major, target.libc_minor) = *numbers;
@@ -106,7 +109,10 @@ std::vector<std::string> wheel_platforms(const WheelTarget& target) {
 }
 
 std::string wheel_abi(const WheelTarget& target) {
-  return fmt::format("cp{}{}{}", target.major, target.minor, target.is_free_threaded ? "t" : target.minor < 8 ? "m" : "");
+  return fmt::format("cp{}{}{}", target.major, target.minor,
+                     target.is_free_threaded ? "t"
+                     : target.minor < 8      ? "m"
+                                             : "");
 }
 
 std::string conda_platform(const WheelTarget& target) {
@@ -129,7 +135,8 @@ WheelTags::WheelTags(const WheelTarget& target) {
   add_all(own, "none");
   if (!target.is_free_threaded)
     for (unsigned minor = target.minor; minor-- > 2;) add_all(fmt::format("cp{}{}", target.major, minor), "abi3");
-  std::vector<std::string> pythons{fmt::format("py{}{}", target.major, target.minor), fmt::format("py{}", target.major)};
+  std::vector<std::string> pythons{fmt::format("py{}{}", target.major, target.minor),
+                                   fmt::format("py{}", target.major)};
   for (unsigned minor = target.minor; minor-- > 0;) pythons.push_back(fmt::format("py{}{}", target.major, minor));
   for (const std::string& python : pythons) add_all(python, "none");
   add(own, "none", "any");

@@ -47,12 +47,14 @@ EnvLockedPackage shown(const ChosenPackage& package) {
 bool write_lock(const std::filesystem::path& file, const std::string& text) {
   if (try_lstat(file)) {
     if (const auto there = try_stat(file); !there || !S_ISREG(there->st_mode))
-      throw Error(FailureKind::usage, fmt::format("{} is there already, and is no file", printable(file.native(), 1000)),
+      throw Error(FailureKind::usage,
+                  fmt::format("{} is there already, and is no file", printable(file.native(), 1000)),
                   "write the lock to another file");
     const auto before = try_read_text(file, lock_text_max);
     if (before == text) return false;
     if (before && !is_own_lock(*before))
-      throw Error(FailureKind::usage, fmt::format("{} is there already, and another program wrote it", printable(file.native(), 1000)),
+      throw Error(FailureKind::usage,
+                  fmt::format("{} is there already, and another program wrote it", printable(file.native(), 1000)),
                   "write the lock to another file, as pylock.nodes.toml");
   }
   write_text_atomically(file, text);
@@ -63,8 +65,8 @@ void refuse_malformed_name(const std::filesystem::path& file, const LockedEnviro
   if (environment.has_conda) return;
   const std::string name = file.filename();
   const std::string_view middle = std::string_view(name).substr(0, name.size() - std::min<std::size_t>(name.size(), 5));
-  const bool fits = name == "pylock.toml" || (name.starts_with("pylock.") && name.ends_with(".toml") && middle.size() > 7 &&
-                                              middle.find('.', 7) == std::string_view::npos);
+  const bool fits = name == "pylock.toml" || (name.starts_with("pylock.") && name.ends_with(".toml") &&
+                                              middle.size() > 7 && middle.find('.', 7) == std::string_view::npos);
   if (!fits)
     throw Error(FailureKind::usage, fmt::format("pip and uv read no lock by the name {}", printable(name)),
                 "name it pylock.toml or pylock.NAME.toml, without a dot in NAME");
@@ -78,8 +80,8 @@ void count_unknown(const LockedEnvironment& environment, EnvLockRecord& record) 
     record.packages.push_back(shown(package));
   }
   if (record.without_sha256 > 0)
-    record.remarks.push_back(fmt::format("{} packages state an md5 and no sha256: their first fetch learns it, with their size",
-                                         record.without_sha256));
+    record.remarks.push_back(fmt::format(
+        "{} packages state an md5 and no sha256: their first fetch learns it, with their size", record.without_sha256));
 }
 
 }  // namespace
@@ -87,11 +89,12 @@ void count_unknown(const LockedEnvironment& environment, EnvLockRecord& record) 
 EnvLockRecord env_lock(Session& session, const EnvLockRequest& request, EventSink&, std::stop_token stop) {
   const LockOrder order = order_of(session, request);
   const auto& trusted = session.settings().trusted_owners;
-  Programs programs(request.environment, TrustedOwners({trusted.begin(), trusted.end()}), request.patience, std::move(stop));
+  Programs programs(request.environment, TrustedOwners({trusted.begin(), trusted.end()}), request.patience,
+                    std::move(stop));
   const LockedEnvironment environment = lock_environment(programs, order);
   EnvLockRecord record;
   record.form = environment.has_conda ? "conda-lock" : "pylock";
-  record.lock = absolute_path(!request.output.empty()  ? request.output
+  record.lock = absolute_path(!request.output.empty() ? request.output
                               : environment.has_conda ? std::filesystem::path("conda-lock.yml")
                                                       : std::filesystem::path("pylock.toml"));
   refuse_malformed_name(record.lock, environment);
@@ -111,12 +114,15 @@ struct Described<EnvLockRequest> {
   static constexpr Field table[] = {
       SABATH_FIELD(files, .help = "pylock.toml, uv.lock, requirements.txt, environment.yml, ...", .required = true,
                    .argument = "FILE"),
-      SABATH_FIELD(output, .help = "the lock (default: pylock.toml, or conda-lock.yml)", .letter = 'o', .value = "FILE"),
+      SABATH_FIELD(output, .help = "the lock (default: pylock.toml, or conda-lock.yml)", .letter = 'o',
+                   .value = "FILE"),
       SABATH_FIELD(python, .help = "of the target: 3.11, or an interpreter (default: python3)", .value = "VERSION"),
-      SABATH_FIELD(platform, .help = "of the target: x86_64, aarch64, ... (default: this machine's)", .value = "MACHINE"),
+      SABATH_FIELD(platform, .help = "of the target: x86_64, aarch64, ... (default: this machine's)",
+                   .value = "MACHINE"),
       SABATH_FIELD(glibc, .help = "the oldest of the nodes: 2.28 (default: this machine's)", .value = "VERSION"),
       SABATH_FIELD(musl, .help = "of nodes without glibc: 1.2", .value = "VERSION"),
-      SABATH_FIELD(indexes, .help = "an index that files may name; else the one that is asked", .option = "index", .value = "URL"),
+      SABATH_FIELD(indexes, .help = "an index that files may name; else the one that is asked", .option = "index",
+                   .value = "URL"),
       SABATH_FIELD(channels, .help = "the same of conda", .option = "channel", .value = "NAME"),
       SABATH_FIELD(resolver, .help = "what resolves (default: the first that is there)",
                    .words = "uv|pip|conda|mamba|micromamba"),
@@ -129,14 +135,14 @@ template <>
 struct Described<EnvLockedPackage> {
   using Of = EnvLockedPackage;
   static constexpr Field table[] = {
-      SABATH_FIELD(manager, .help = "python or conda"),
       SABATH_FIELD(name, .help = "as its index has it"),
       SABATH_FIELD(version, .help = "that was chosen"),
-      SABATH_FIELD(file, .help = "its wheel, or conda's archive"),
-      SABATH_FIELD(url, .help = "where it is"),
+      SABATH_FIELD(manager, .help = "python or conda"),
       SABATH_FIELD(size_bytes, .help = "of the file; null: not stated", .unit = "bytes"),
+      SABATH_FIELD(file, .help = "its wheel, or conda's archive"),
       SABATH_FIELD(sha256, .help = "of the file; null: not stated", .null_if_empty = true),
       SABATH_FIELD(md5, .help = "where no sha256 is stated", .null_if_empty = true),
+      SABATH_FIELD(url, .help = "where it is"),
   };
 };
 
