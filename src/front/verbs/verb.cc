@@ -26,6 +26,7 @@
   described(doctor_call) \
   described(du_call) \
   described(env_lock_call) \
+  described(env_pack_call) \
   described(export_call) \
   described(fair_call) \
   described(fetch_call) \
