@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "packing/compile_modules.h"
 #include "packing/mend_libraries.h"
 #include "packing/mend_scripts.h"
 #include "packing/mend_sysconfig.h"
@@ -129,6 +130,7 @@ class Packing {
     tree_.packages = std::move(found.packages);
     MendedScripts scripts = mend_scripts(order_.to);
     write_activation(order_.to);
+    write_landmark();
     MendedLibraries libraries =
         mend_libraries(programs_, {order_.to, order_.to / "bin" / source_.interpreter.filename(), places_, order_.accepted});
     std::set<std::string> changed = mend_sysconfig(order_.to, source_.python);
@@ -142,6 +144,13 @@ class Packing {
     changed.merge(scripts.changed);
     changed.merge(libraries.changed);
     mend_installed_records(packages, changed);
+  }
+
+  // CPython with a library of its own looks for this file in each directory above it first, also in /tmp, and takes the
+  // standard library from where it is. An empty archive here ends the search.
+  void write_landmark() {
+    const fs::path file = order_.to / "lib" / fmt::format("python3{}.zip", source_.python.substr(8));
+    if (!try_lstat(file)) write_new_file(file, std::string("PK\5\6") + std::string(18, '\0'));
   }
 
   // An environment of nothing but this, so that what a user has set changes no byte.
@@ -185,8 +194,7 @@ class Packing {
   // .pyc that hold whatever time the files have, and that name no place. The compiler imports the standard library alone.
   void compile() {
     const fs::path below = order_.to / library();
-    const ProgramAnswer answer = start({"-S", "-s", "-B", (below / "compileall.py").native(), "-qq", "-f", "-j1", "--invalidation-mode",
-                                        "unchecked-hash", "-s", order_.to.native(), below.native()});
+    const ProgramAnswer answer = start({"-S", "-s", "-B", "-W", "ignore", "-c", std::string(compile_program()), order_.to.native(), library()});
     const std::string ending = "." + tree_.implementation + ".pyc";
     for_each_packed_file(order_.to, [&](const std::string& path) {
       if (!path.ends_with(".py") || !path.starts_with(library() + "/")) return;
@@ -194,7 +202,7 @@ class Packing {
       const auto there = try_lstat(file.parent_path() / "__pycache__" / (file.stem().native() + ending));
       ++(there ? tree_.compiled : tree_.not_compiled);
     });
-    if (!try_lstat(below / "__pycache__" / ("os" + ending)))
+    if (!answer.came || !try_lstat(below / "__pycache__" / ("os" + ending)))
       throw Error(FailureKind::command, fmt::format("compiling failed: {}", answer.why));
   }
 
