@@ -188,8 +188,8 @@ class Session:
     def run(self, model: str, dataset: Optional[str] = None, *, arguments: Sequence[str] = (), **options: Any) -> Record:
         """Runs a model on verified bytes; the record of its runs (docs/runs.md). `options`: those of `sabath run`,
         such as set={"lr": 0.01}, from_="weights", or engine="ort" with input={"x": "x.npy"}. Raises ProgramFailed, ...
-        Keys: dry_run, set, set_from, mode, engine, input, from_, run_set, run_dir, again, at, stage_record, env, launcher,
-        container, site, lock, ranks, nodes, verify, no_verify, trust, no_fetch, grace."""
+        Keys: dry_run, set, set_from, mode, engine, input, from_, run_set, run_dir, again, at, stage_record, env, checks,
+        launcher, container, site, lock, ranks, nodes, verify, no_verify, trust, no_fetch, grace."""
         command = [
             *program.options_of(options),
             model,

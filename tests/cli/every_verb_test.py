@@ -176,6 +176,7 @@ class EveryVerb(Case):
     def machine(self):
         self.do("fetchers", says="https")
         self.do("config", says=str(self.sabath.store))
+        self.do("job --answer", code=12, says="no call")
         self.do("doctor")
         here = self.home / "here.json"
         self.do("site detect", "--patience", "120", "-o", here)

@@ -36,7 +36,7 @@ ncurses/5 of compiler
 starter/1 needs tool/1
 tool/1 after starter/1
 tool/0
-viewer/2 needs cuda@:12
+viewer/2 needs cuda@11:12
 """
 MPI4 = "gcc/12.3 cuda/12.2 openmpi/4.1.6"
 CASES = (  # needs, modules in their order, else what is against it; the set that `also` has
@@ -59,7 +59,7 @@ CASES = (  # needs, modules in their order, else what is against it; the set tha
     ("cmake gcc=12", "gcc/12.3 ncurses/6 cmake/3.27"),  # after gcc Lmod takes the other cmake, which needs ncurses
     ("cmake gcc", "cmake/3.27 gcc/13.2"),
     ("viewer", "cuda/11.8 viewer/2"),
-    ("viewer cuda>=12", "viewer/2 comes with cuda@:<=12, and none of those goes with the others"),
+    ("viewer cuda>=12", "cuda/13.0 does not go with viewer/2: cuda/11.8 is in the way"),
     ("starter", "which is there only after it"),
     ("tensorflwo", "no software is called tensorflwo: the nearest is tensorflow"),
     ("cuda>=14", "cuda is here as 13.0, 12.2, 11.8, 10.2, and none of them is >=14"),
@@ -84,7 +84,7 @@ def need_of(text):
     if not bounds:
         return f'"{text}"'
     first, last = bounds.split(":")
-    return f'between("{name}", "{first}", "{last}")' if first and last else f'atleast("{name}", "{first}")' if first else f'atmost("{name}", "{last}")'
+    return f'between("{name}", "{first}", "{last}")' if last else f'atleast("{name}", "{first}")'
 
 
 def make_tree(root, rows):

@@ -21,6 +21,7 @@ PROGRAMS = {
     "src/launch/jobs/job_scheduler.cc", "src/front/verbs/runs/job_making.cc",  # sbatch and its like; sabath, in the script of a job
     "src/launch/hosts/login.cc",  # ssh, and sabath on the other side
     "src/site/software/module_systems.cc", "src/site/software/devices.cc", "src/site/software/scheduler.cc",  # modulecmd, nvidia-smi, sinfo
+    "src/runs/checks/mpi_checks.cc",  # ompi_info, mpirun, how an MPI was configured
     "src/front/verbs/doctor/doctor_machine.cc",  # anything that has a version
     "src/derived/environments/requirements_file.cc", "src/derived/environments/user_indexes.cc",  # what pip's files may have
     "src/derived/environments/resolve_python.cc", "src/derived/environments/resolve_pip.cc", "src/derived/environments/resolve_conda.cc",  # uv, pip, conda

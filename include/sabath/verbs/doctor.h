@@ -21,8 +21,8 @@ namespace sabath {
 class Session;
 
 struct DoctorRequest {
-  // A model or workflow: instead of the machine, whether it could run here. What its recipe needs, and its checks, which
-  // are started: code that is not trusted yet is not, as in RunRequest.
+  // A model or workflow: instead of the machine, whether it could run here. What its recipe needs, and its checks,
+  // which are started: code that is not trusted yet is not, as in RunRequest.
   std::string model;
   std::string dataset;                        // as of the run
   std::string launcher = "auto";              // of parallel checks

@@ -47,9 +47,9 @@ struct RunRequest {
   // What the recipe asks of the machine first: "refuse" launches nothing if it is not met, "warn" goes on, "none" does
   // not ask.
   std::string checks = "refuse";
-  std::string launcher = "auto";      // of parallel steps: "direct", "mpirun", "srun", or one of the site profile
-  std::string container;              // "KIND:IMAGE"; empty: none
-  std::string site;                   // the site profile; empty: what SABATH_SITE says, else by the host's name
+  std::string launcher = "auto";  // of parallel steps: "direct", "mpirun", "srun", or one of the site profile
+  std::string container;          // "KIND:IMAGE"; empty: none
+  std::string site;               // the site profile; empty: what SABATH_SITE says, else by the host's name
   // Another run, or its run.json: the modules that it loaded, in the same versions, instead of those that the recipe's
   // needs would choose. Error{not_found} if this site does not have them.
   std::filesystem::path lock;

@@ -74,7 +74,8 @@ RecipeCheck read_builtin(const JsonValue& value, std::string_view origin) {
     check.bound = trim(rest.substr(relation.size()));
   }
   if (builtin->bound == Bounded::none)
-    throw_at(origin, value.line, fmt::format("the check {} is compared with nothing", check.name), "leave the rest out");
+    throw_at(origin, value.line, fmt::format("the check {} is compared with nothing", check.name),
+             "leave the rest out");
   if (check.relation.empty() || !is_bound(builtin->bound, check.bound)) {
     throw_at(origin, value.line, fmt::format("the check \"{}\" has no bound that can be compared", printable(text)),
              fmt::format("write {}", builtin->bound == Bounded::size    ? check.name + ">=64GB"
@@ -127,7 +128,7 @@ std::vector<RecipeCheck> take_checks(JsonObject& requirements) {
     const bool builtin = value.get<std::string>() != nullptr;
     RecipeCheck check = builtin ? read_builtin(value, requirements.origin()) : read_own(value, requirements.origin());
     if (std::ranges::find(checks, check.text(), &RecipeCheck::text) != checks.end()) {
-      throw_at(requirements.origin(), value.line, fmt::format("the check \"{}\" stands there twice", check.text()));
+      throw_at(requirements.origin(), value.line, fmt::format("the check \"{}\" is named twice", check.text()));
     }
     checks.push_back(std::move(check));
   }

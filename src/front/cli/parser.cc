@@ -262,11 +262,8 @@ class Line {
 
   // The command that other programs call by this word, or one that is spelt nearly so.
   std::optional<std::string> other_word(const std::string& word) const {
-    static constexpr std::pair<std::string_view, std::string_view> words[] = {
-        {"ls", "list"},        {"dir", "list"},  {"remove", "rm"},  {"delete", "rm"},
-        {"download", "fetch"}, {"get", "fetch"}, {"pull", "fetch"}, {"status", "doctor"}};
-    const auto found = std::ranges::find(words, word, &std::pair<std::string_view, std::string_view>::first);
-    return found == std::end(words) ? nearest(word, candidates(false)) : std::optional(std::string(found->second));
+    const std::string_view meant = command_meant_by(word);
+    return meant.empty() ? nearest(word, candidates(false)) : std::optional(std::string(meant));
   }
 
   // As a shell reads it; an option stays one, where shell_word() would make a path of it.

@@ -47,6 +47,16 @@ std::string_view renamed_command(std::string_view former) noexcept {
   return mode == former ? renamed_verb(former) : mode;
 }
 
+std::string_view command_meant_by(std::string_view word) noexcept {
+  static constexpr std::pair<std::string_view, std::string_view> words[] = {
+      {"ls", "list"},    {"dir", "list"},   {"remove", "rm"}, {"delete", "rm"},     {"download", "fetch"},
+      {"get", "fetch"},  {"pull", "fetch"}, {"train", "run"}, {"status", "doctor"}, {"modules", "site"},
+      {"sbatch", "job"}, {"submit", "job"}, {"queue", "job"}, {"squeue", "job"},    {"scancel", "job"},
+      {"cancel", "job"}, {"wait", "job"}};
+  const auto found = std::ranges::find(words, word, &std::pair<std::string_view, std::string_view>::first);
+  return found == std::end(words) ? std::string_view() : found->second;
+}
+
 constinit const Wording wording_of_lines{"line", false, option_of, line_of, line_of_ranks, record_of};
 
 }  // namespace sabath::cli

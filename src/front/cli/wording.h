@@ -12,4 +12,7 @@ extern const Wording wording_of_lines;
 // command has its own name there, and that of the mode here.
 [[nodiscard]] std::string_view renamed_command(std::string_view former) noexcept;
 
+// The command that does what other programs call by this word: "list" for "ls"; empty: none.
+[[nodiscard]] std::string_view command_meant_by(std::string_view word) noexcept;
+
 }  // namespace sabath::cli

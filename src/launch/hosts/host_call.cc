@@ -23,7 +23,8 @@ constexpr auto login_max = std::chrono::seconds(120);    // where no user types 
 constexpr auto silence_max = std::chrono::seconds(90);   // the other side says something every ten seconds
 constexpr auto stopping_max = std::chrono::seconds(30);  // it finishes what it is submitting
 constexpr std::size_t before_answer_max = 1 << 20, answer_bytes_max = 256 << 20, line_bytes_max = 32 << 20;
-constexpr std::size_t complaint_bytes_max = 64 << 10, complaint_shown_max = 500, complaints_told_max = 100;
+constexpr std::size_t complaint_bytes_max = 64 << 10, complaint_shown_max = 500, complaints_told_max = 100,
+                      messages_max = 10'000;
 
 class Conversation {
  public:
@@ -90,6 +91,8 @@ class Conversation {
       throw Error(error.failure().kind, fmt::format("{}: {}", login_.host, error.failure().message),
                   error.failure().hint);
     }
+    const bool speaks = said.what == AnswerLine::What::message || said.what == AnswerLine::What::warning;
+    if (speaks && ++messages_ > messages_max) return;
     switch (said.what) {
       case AnswerLine::What::tick:
         return;
@@ -170,7 +173,7 @@ class Conversation {
   SshProcess ssh_;
   std::string out_, errors_;
   std::vector<std::string> complaints_;
-  std::size_t told_ = 0, read_bytes_ = 0;
+  std::size_t told_ = 0, messages_ = 0, read_bytes_ = 0;
   bool begun_ = false;
   std::optional<AnswerLine> answer_;
   std::optional<JobRecord> submitted_;

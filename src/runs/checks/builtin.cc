@@ -51,7 +51,7 @@ bool holds(std::string_view relation, int order) {
   if (relation == "<=") return order <= 0;
   if (relation == ">") return order > 0;
   if (relation == "<") return order < 0;
-  return relation != "==" || order == 0;  // none: whatever there is
+  return relation != "==" || order == 0;  // none: any version
 }
 
 bool meets_version(const RecipeCheck& check, std::string_view version) {
@@ -73,13 +73,13 @@ std::string program_of_run(const CheckPlace& place, const std::string& name, con
 }
 
 CheckAnswer ask_of_run(const CheckPlace& place, const std::vector<std::string>& argv, std::string& trouble,
-                         std::size_t keep) {
+                       std::size_t keep) {
   const CheckAsked asked{.argv = argv,
-                           .environment = place.environment,
-                           .directory = place.directory,
-                           .companion = place.companion,
-                           .patience = builtin_patience,
-                           .keep = keep};
+                         .environment = place.environment,
+                         .directory = place.directory,
+                         .companion = place.companion,
+                         .patience = builtin_patience,
+                         .keep = keep};
   CheckAnswer answer = ask_program(asked, place.stop);
   trouble = trouble_of(answer, asked);
   return answer;

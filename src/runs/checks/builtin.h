@@ -34,6 +34,6 @@ namespace sabath {
 [[nodiscard]] std::string program_of_run(const CheckPlace& place, const std::string& name,
                                          const std::string& beside = {});
 [[nodiscard]] CheckAnswer ask_of_run(const CheckPlace& place, const std::vector<std::string>& argv,
-                                       std::string& trouble, std::size_t keep = answer_bytes_kept);
+                                     std::string& trouble, std::size_t keep = answer_bytes_kept);
 
 }  // namespace sabath

@@ -61,8 +61,8 @@ CheckFound judge_lines(const OwnCheck& own, const CheckAnswer& answer, const Lin
   }
   const bool met = with_it >= own.ranks;
   const std::string ranks = own.ranks > 1 ? fmt::format("{} of {} ranks", with_it, own.ranks) : "";
-  const std::string line = met         ? first
-                           : with_it > 0 ? ""
+  const std::string line = met            ? first
+                           : with_it > 0  ? ""
                            : seen.empty() ? "it printed nothing"
                                           : "no such line; its first is: " + seen;
   return {met ? State::met : State::not_met, ranks + (ranks.empty() || line.empty() ? "" : ": ") + line, {}, {}};
@@ -70,11 +70,11 @@ CheckFound judge_lines(const OwnCheck& own, const CheckAnswer& answer, const Lin
 
 CheckFound find_own(const OwnCheck& own, const CheckPlace& place) {
   const CheckAsked asked{.argv = own.argv,
-                           .environment = place.environment,
-                           .directory = place.directory,
-                           .companion = place.companion,
-                           .patience = std::chrono::seconds(own.check.seconds),
-                           .keep = answer_bytes_kept * (1 + own.ranks / 256)};
+                         .environment = place.environment,
+                         .directory = place.directory,
+                         .companion = place.companion,
+                         .patience = std::chrono::seconds(own.check.seconds),
+                         .keep = answer_bytes_kept * (1 + own.ranks / 256)};
   const CheckAnswer answer = ask_program(asked, place.stop);
   CheckFound outcome;
   if (!answer.good()) {

@@ -29,7 +29,7 @@ struct CheckPlace {
 };
 
 struct CheckFound {
-  // not_known: nothing is there that could be asked. It counts as not met. not_asked: nobody's answer was wanted.
+  // not_known: nothing is there that could be asked. It counts as not met. not_asked: it was not to be asked.
   enum class State { met, not_met, not_known, not_asked };
   State state = State::not_known;
   std::string found;     // on one line, printable

@@ -1,5 +1,6 @@
 // mpi.cuda_aware, mpi.ranks_per_node, ucx.gdrcopy: asked of the programs that the run's launcher brings.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -37,7 +38,7 @@ CheckFound cuda_aware_open_mpi(const CheckPlace& place, const std::string& ompi_
   std::string trouble;
   const std::vector<std::string> argv{ompi_info, "--parsable", "--all"};
   const CheckAnswer answer = ask_of_run(place, argv, trouble, ompi_info_bytes);
-  CheckFound found{State::not_known, "", fmt::format("{} --parsable --all", ompi_info), load_cuda_mpi};
+  CheckFound found{State::not_known, "", fmt::format("{}", fmt::join(argv, " ")), load_cuda_mpi};
   std::string version;
   for_each_line(answer.out, [&](std::string_view line) {
     constexpr std::string_view key = ":mpi_built_with_cuda_support:value:", of = "ompi:version:full:";
@@ -58,8 +59,8 @@ CheckFound cuda_aware_open_mpi(const CheckPlace& place, const std::string& ompi_
 // How MPICH and MVAPICH were configured; without a word on CUDA it may have been found all the same.
 CheckFound cuda_aware_mpich(const CheckPlace& place, const std::string& program) {
   std::string trouble;
-  const std::vector<std::string> argv = program.ends_with("mpiname") ? std::vector<std::string>{program, "-a"}
-                                                                     : std::vector<std::string>{program};
+  const std::vector<std::string> argv =
+      program.ends_with("mpiname") ? std::vector<std::string>{program, "-a"} : std::vector<std::string>{program};
   const CheckAnswer answer = ask_of_run(place, argv, trouble);
   CheckFound found{State::not_known, "", program, load_cuda_mpi};
   const auto says = [&](std::string_view word) { return answer.out.find(word) != std::string::npos; };
@@ -161,7 +162,8 @@ CheckFound find_ranks_per_node(const RecipeCheck& check, const CheckPlace& place
 }
 
 CheckFound find_ucx_gdrcopy(const RecipeCheck&, const CheckPlace& place) {
-  CheckFound found{State::not_known, "no ucx_info", "the PATH of the run", "load UCX with GDRCopy (`module avail ucx`)"};
+  CheckFound found{State::not_known, "no ucx_info", "the PATH of the run",
+                   "load UCX with GDRCopy (`module avail ucx`)"};
   const std::string program = place.contained ? "ucx_info" : program_of_run(place, "ucx_info");
   if (program.empty()) return found;
   found.known_by = program + " -d";
@@ -180,9 +182,9 @@ CheckFound find_ucx_gdrcopy(const RecipeCheck&, const CheckPlace& place) {
   });
   const bool met = found.state == State::met;
   if (!met && !transports.empty()) found.state = State::not_met;
-  found.found = transports.empty() ? "it names no transport"
-                                   : fmt::format("{} among its transports: {}", met ? "gdr_copy is" : "no gdr_copy",
-                                                 transports);
+  found.found = transports.empty()
+                    ? "it names no transport"
+                    : fmt::format("{} among its transports: {}", met ? "gdr_copy is" : "no gdr_copy", transports);
   if (met) found = {State::met, "gdr_copy is among its transports", found.known_by, ""};
   return found;
 }

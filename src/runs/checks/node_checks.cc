@@ -63,8 +63,8 @@ std::optional<LocalDisk> disk_at_place(const fs::path& place, const CheckPlace& 
     const Limits limits = read_limits(place, of.stop);
     const bool shared = filesystem_kind(static_cast<unsigned long>(kind.f_type)).shared;
     if (!shared && !limits.memory) return LocalDisk{place, limits.filesystem, free_at(limits)};
-    others += fmt::format("{}{} is {}", others.empty() ? "" : ", ", place.native(),
-                          shared ? "shared by nodes" : "in memory");
+    others +=
+        fmt::format("{}{} is {}", others.empty() ? "" : ", ", place.native(), shared ? "shared by nodes" : "in memory");
   } catch (const Error& error) {
     if (error.failure().kind == FailureKind::interrupted) throw;
   }

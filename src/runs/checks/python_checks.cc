@@ -114,9 +114,8 @@ CheckFound find_torch_cuda(const RecipeCheck& check, const CheckPlace& place) {
   const Said said = ask_python(place, ask_torch, "torch.cuda", "take a node with a GPU, and a torch built for it");
   if (!said.facts.is_object()) return said.failed;
   const auto devices = said.facts.find("devices");
-  const std::uint64_t count = devices != said.facts.end() && devices->is_number_unsigned()
-                                  ? devices->get<std::uint64_t>()
-                                  : 0;
+  const std::uint64_t count =
+      devices != said.facts.end() && devices->is_number_unsigned() ? devices->get<std::uint64_t>() : 0;
   const std::string cuda = said.text("cuda"), hip = said.text("hip");
   const std::string built = !cuda.empty() ? "CUDA " + cuda : !hip.empty() ? "ROCm " + hip : "no CUDA";
   const std::string device = said.text("device");

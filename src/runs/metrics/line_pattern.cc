@@ -29,7 +29,7 @@ struct LinePattern::Expression {
 LinePattern::LinePattern(const std::string& text) : text_(text) {
   const auto refuse = [&](std::string_view why) {
     throw Error(FailureKind::invalid, fmt::format("cannot expect a line with '{}': {}", printable(text, 100), why),
-                "write an RE2 expression; \\ goes before a sign that stands for itself, as in \\(");
+                "write an RE2 expression; to find a sign of its language, put \\ before it, as in \\(");
   };
   if (text.size() > line_pattern_bytes_max) refuse("it is too long");
   expression_ = std::make_unique<Expression>(text);

@@ -23,9 +23,9 @@ Started started(const RecipeCheck& check) {
   const std::string wanted = expect.empty() ? "" : ": " + printable(expect, expect.size());
   Started one{{"check", name, relation, bound, expect, parallel ? "ranks" : "one", fmt::to_string(seconds)}, {}};
   one.words.insert(one.words.end(), argv.begin(), argv.end());
-  one.line = argv.empty() ? "# check " + check.text()
-                          : fmt::format("{}  # check {}{}{}", shell_line(argv), name, wanted,
-                                        parallel ? " (each rank)" : "");
+  one.line = argv.empty()
+                 ? "# check " + check.text()
+                 : fmt::format("{}  # check {}{}{}", shell_line(argv), name, wanted, parallel ? " (each rank)" : "");
   return one;
 }
 

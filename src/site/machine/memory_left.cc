@@ -75,7 +75,7 @@ void look_upwards(const fs::path& root, fs::path group, const Names& names, bool
   }
 }
 
-// `whole`: the limits alone, whatever is used of them.
+// `whole`: the limits alone, used or not.
 std::optional<MemoryLeft> least_memory(const fs::path& proc, const fs::path& cgroups, bool whole) {
   std::optional<MemoryLeft> least;
   const char* const of_machine = whole ? "MemTotal" : "MemAvailable";
@@ -91,7 +91,8 @@ std::optional<MemoryLeft> least_memory(const fs::path& proc, const fs::path& cgr
     const fs::path group = std::string(line.substr(second + 1));
     if (!group.is_absolute() || group != group.lexically_normal()) continue;
     if (controllers == ",,") look_upwards(cgroups, group, version_2, whole, least);
-    if (controllers.find(",memory,") != std::string::npos) look_upwards(cgroups / "memory", group, version_1, whole, least);
+    if (controllers.find(",memory,") != std::string::npos)
+      look_upwards(cgroups / "memory", group, version_1, whole, least);
   }
   return least;
 }

@@ -18,7 +18,7 @@ struct MemoryLeft {
 // memory that it uses and cannot give back. nullopt: not known. The directories are those of the system, or a test's.
 [[nodiscard]] std::optional<MemoryLeft> memory_left(const std::filesystem::path& proc = "/proc",
                                                     const std::filesystem::path& cgroups = "/sys/fs/cgroup");
-// The same of all memory that it might ever fill: MemTotal and the limits, whatever is used now.
+// The same of all memory that it might ever fill: MemTotal and the limits, used or not.
 [[nodiscard]] std::optional<MemoryLeft> memory_whole(const std::filesystem::path& proc = "/proc",
                                                      const std::filesystem::path& cgroups = "/sys/fs/cgroup");
 

@@ -14,7 +14,7 @@
 namespace sabath {
 namespace {
 
-constexpr std::size_t closure_max = 4096;
+constexpr std::size_t closure_max = 4096, ranges_max = 256, parts_of_range_max = 16;
 
 // "a", "a/b" and "a/b/1" of "a/b/1".
 std::vector<std::string> beginnings_of(const std::string& module) {
@@ -37,7 +37,7 @@ std::string name_of_need(const std::string& need) {
 // ":<=13" of Lmod has not.
 bool is_in_ranges(const std::string& version, std::string_view ranges) {
   using Kind = VersionBound::Kind;
-  while (!ranges.empty()) {
+  for (std::size_t part = 0; !ranges.empty() && part < parts_of_range_max; ++part) {
     const auto end = std::min(ranges.find(','), ranges.size());
     const std::string_view range = ranges.substr(0, end);
     ranges.remove_prefix(std::min(end + 1, ranges.size()));
@@ -65,11 +65,31 @@ std::pair<std::string, std::string> parts_of_module(const std::string& module) {
 
 bool is_hidden_module(std::string_view module) { return module.starts_with('.') || module.find("/.") != module.npos; }
 
-ClaimBook::ClaimBook(std::span<const Software> table) : table_(table), texts_{""}, keys_(1), claims_(table.size()) {
+ClaimBook::ClaimBook(std::span<const Software> table)
+    : table_(table), texts_{""}, keys_(1), ranges_left_(ranges_max), claims_(table.size()) {
   for (std::size_t row = 0; row < table.size(); ++row) {
+    for (const std::string& module : table[row].chain) {
+      auto& below = below_[module];
+      if (below.empty() || below.back() != row) below.push_back(row);
+    }
+    for (const std::string& conflict : table[row].conflicts) add_range(conflict);
     if (table[row].module.empty()) continue;
     for (const std::string& beginning : beginnings_of(table[row].module)) rows_.emplace(beginning, row);
   }
+}
+
+void ClaimBook::add_range(const std::string& conflict) {
+  if (ranges_left_ == 0 || conflict.find('@') == std::string::npos) return;
+  auto& known = ranges_[name_of_need(conflict)];
+  if (std::ranges::find(known, conflict) != known.end()) return;
+  known.push_back(conflict);
+  --ranges_left_;
+}
+
+const std::vector<std::size_t>& ClaimBook::rows_below(const std::string& module) const {
+  static const std::vector<std::size_t> none;
+  const auto found = below_.find(module);
+  return found == below_.end() ? none : found->second;
 }
 
 unsigned ClaimBook::number(const std::string& text) {
@@ -85,7 +105,15 @@ unsigned ClaimBook::module_number(const std::string& module) {
   const unsigned one = number(module);
   if (!keys_[one].empty()) return one;
   std::vector<unsigned> keys;
-  for (const std::string& beginning : beginnings_of(module)) keys.push_back(number(beginning));
+  for (const std::string& beginning : beginnings_of(module)) {
+    keys.push_back(number(beginning));
+    const auto ranges = ranges_.find(beginning);
+    if (ranges == ranges_.end()) continue;
+    for (const std::string& range : ranges->second) {
+      if (is_in_ranges(parts_of_module(module).second, std::string_view(range).substr(range.find('@') + 1)))
+        keys.push_back(number(range));
+    }
+  }
   keys_[one] = std::move(keys);
   return one;
 }
@@ -147,9 +175,8 @@ void ClaimBook::add_own(SoftwareClaims& claims, std::size_t row) {
     // Other versions of its own name are excluded anyway.
     if (name_of_need(other) == own_name || other.starts_with(own_name + "/")) continue;
     claims.conflicts.push_back({number(other), module});
-    if (other.find('@') == std::string::npos) continue;
-    for (const std::size_t of_range : rows_meeting(other))
-      claims.conflicts.push_back({number(table_[of_range].module), module});
+    if (ranges_left_ == 0 && other.find('@') != std::string::npos)
+      claims.never = fmt::format("conflicts of the profile name {} ranges or more: too many", ranges_max);
   }
 }
 
@@ -163,22 +190,22 @@ void ClaimBook::add_parents(SoftwareClaims& claims, std::size_t row, std::vector
   }
 }
 
-bool ClaimBook::is_below(std::size_t row, std::size_t other) const {
-  const auto& chain = table_[row].chain;
-  return std::ranges::find(chain, table_[other].module) != chain.end();
-}
-
 void ClaimBook::add_needs(SoftwareClaims& claims, std::size_t row, std::vector<std::size_t>& open) {
   for (const std::string& need : table_[row].needs) {
-    auto rows = rows_meeting(need);
-    const bool is_anywhere = !rows.empty();
-    if (!table_[row].opens_first) std::erase_if(rows, [&](std::size_t one) { return is_below(one, row); });
-    if (rows.size() == 1) {
-      open.push_back(rows[0]);
-    } else if (is_anywhere && rows.empty()) {
+    const auto& rows = rows_meeting(need);
+    const auto& below = rows_below(table_[row].module);
+    std::size_t first = 0;  // that is not below it, if it must be there before
+    const auto is_late = [&](std::size_t one) { return std::ranges::binary_search(below, one); };
+    while (!table_[row].opens_first && first < rows.size() && is_late(rows[first])) ++first;
+    work_ += first + 1;
+    const bool is_one = first < rows.size() && !table_[row].opens_first && !below.empty() && rows.size() <= 64 &&
+                        std::ranges::all_of(std::span(rows).subspan(first + 1), is_late);
+    if (rows.size() == 1 ? first == 0 : is_one) {
+      open.push_back(rows[first]);
+    } else if (!rows.empty() && first == rows.size()) {
       claims.never = fmt::format("{} needs {}, which is there only after it", printable(table_[row].module, 300),
                                  printable(need, 300));
-    } else if (is_anywhere) {
+    } else if (!rows.empty()) {
       claims.open.push_back(need);
     } else if (!is_hidden_module(need)) {
       claims.never =

@@ -75,7 +75,9 @@ class ClaimBook {
   [[nodiscard]] std::optional<std::size_t> parent_of(std::size_t row, std::size_t place);  // chain[place] of it
   [[nodiscard]] bool is_taken(const ClaimState& state, std::size_t row);
   [[nodiscard]] std::span<const Software> table() const { return table_; }
-  [[nodiscard]] std::size_t work() const noexcept { return scratch_.work(); }
+  [[nodiscard]] std::size_t work() const noexcept { return scratch_.work() + work_; }
+  // Rows whose chain has this module: what is below it.
+  [[nodiscard]] const std::vector<std::size_t>& rows_below(const std::string& module) const;
   [[nodiscard]] std::string text(unsigned number) const { return texts_[number]; }
   [[nodiscard]] const std::vector<unsigned>& keys_of(unsigned module) const { return keys_[module]; }
 
@@ -84,7 +86,7 @@ class ClaimBook {
   [[nodiscard]] unsigned module_number(const std::string& module);
   void add_own(SoftwareClaims& claims, std::size_t row);
   void add_parents(SoftwareClaims& claims, std::size_t row, std::vector<std::size_t>& open);
-  [[nodiscard]] bool is_below(std::size_t row, std::size_t other) const;
+  void add_range(const std::string& conflict);
   void add_needs(SoftwareClaims& claims, std::size_t row, std::vector<std::size_t>& open);
 
   std::span<const Software> table_;
@@ -92,6 +94,9 @@ class ClaimBook {
   std::vector<std::string> texts_;
   std::vector<std::vector<unsigned>> keys_;                    // by the number of a module
   std::multimap<std::string, std::size_t, std::less<>> rows_;  // by module and by each beginning of it
+  std::map<std::string, std::vector<std::size_t>> below_;
+  std::map<std::string, std::vector<std::string>> ranges_;  // that conflicts name, by their names
+  std::size_t work_ = 0, ranges_left_;
   std::map<std::string, std::vector<std::size_t>> meeting_;
   std::vector<std::optional<SoftwareClaims>> claims_;
   ClaimState scratch_{*this};

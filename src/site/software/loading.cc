@@ -14,15 +14,27 @@ constexpr std::size_t look_up = 20;  // in a map by a text, beside a look at a n
 }  // namespace
 
 std::string LoadingOrder::why_not(const std::vector<std::size_t>& rows) {
+  const auto table = book_->table();
   loaded_.clear();
-  std::vector<std::size_t> in_several_places;
+  std::vector<std::size_t> in_several_places;  // and something of the other places is loaded
   for (const std::size_t row : rows) {
-    if (book_->table()[row].module.empty()) continue;
+    if (table[row].module.empty()) continue;
     if (auto why = why_not_next(row, rows); !why.empty()) return why;
-    loaded_[book_->table()[row].module] = {row, loaded_.size() + 1};
+    loaded_[table[row].module] = {row, loaded_.size() + 1};
     if (is_in_several_places(row)) in_several_places.push_back(row);
-    for (const std::size_t one : in_several_places)
+    for (const std::size_t below : book_->rows_below(table[row].module)) {
+      work_ += look_up;
+      const auto found = loaded_.find(table[below].module);
+      if (found != loaded_.end() && found->second.row != below) in_several_places.push_back(found->second.row);
+    }
+    std::ranges::sort(in_several_places);
+    in_several_places.erase(std::unique(in_several_places.begin(), in_several_places.end()), in_several_places.end());
+    for (const std::size_t one : in_several_places) {
       if (auto why = why_replaced(one); !why.empty()) return why;
+      if (work_ > work_max_) return "its list is too long to be tried";
+    }
+    if (work_ > work_max_) return "its list is too long to be tried";
+    std::erase_if(in_several_places, [&](std::size_t one) { return !is_reached_elsewhere(one); });
   }
   return "";
 }
@@ -95,6 +107,14 @@ bool LoadingOrder::is_reached(std::size_t row) {
     if (parent && book_->table()[*parent].chain != book_->table()[found->second.row].chain) return false;
   }
   return true;
+}
+
+// Another place of this module is there, too; the modules that lead to it may come later.
+bool LoadingOrder::is_reached_elsewhere(std::size_t row) {
+  const std::string& module = book_->table()[row].module;
+  return std::ranges::any_of(book_->rows_meeting(module), [&](std::size_t one) {
+    return one != row && book_->table()[one].module == module && is_reached(one);
+  });
 }
 
 // `row` instead of `other`: it asks for nothing more, and nothing that is loaded is below `other`.

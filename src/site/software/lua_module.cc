@@ -163,18 +163,16 @@ class LuaModule {
     return path;
   }
 
-  // atleast("gcc", "12") is "gcc@12:", as environment-modules writes it; atmost("gcc", "12") is
-  // "gcc@:<=12", as 12.3 is none of these in Lmod. Ends that do not count are not read.
+  // atleast("gcc", "12") is "gcc@12:", as environment-modules writes it; between("gcc", "12", "13") is "gcc@12:<=13",
+  // as 13.2 is none of these in Lmod. Ends that do not count are not read.
   static Text range_of_call(std::string_view function, const std::vector<Text>& arguments) {
     const std::size_t ends = function == "latest" ? 0 : function == "between" ? 2 : 1;
-    const bool is_range = ends != 1 || function == "atleast" || function == "atmost";
+    const bool is_range = ends != 1 || function == "atleast";
     if (!is_range || arguments.size() != ends + 1) return std::nullopt;
     for (const Text& one : arguments)
       if (!one || one->find_first_of("@:,<>") != std::string::npos) return std::nullopt;
     if (ends == 0) return arguments[0];
-    const std::string first = function == "atmost" ? "" : *arguments[1],
-                      last = function == "atleast" ? "" : *arguments.back();
-    return *arguments[0] + "@" + first + (last.empty() ? ":" : ":<=" + last);
+    return *arguments[0] + "@" + *arguments[1] + (ends == 1 ? ":" : ":<=" + *arguments[2]);
   }
 
   // Words that run other files or programs, or reach a function by another way.

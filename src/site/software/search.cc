@@ -7,12 +7,6 @@
 #include "sabath/path.h"
 
 namespace sabath {
-namespace {
-
-constexpr std::size_t work_max = 40'000'000;  // looks at one claim: about a second
-
-}  // namespace
-
 bool SoftwareSearch::is_at_bound() const { return state_.work() + book_->work() + order_.work() > work_max; }
 
 bool SoftwareSearch::first() { return search(); }

@@ -19,12 +19,17 @@ namespace sabath {
 
 class SoftwareSearch {
  public:
+  static constexpr std::size_t work_max = 40'000'000;  // looks at one claim: about a second
   using Candidates = std::vector<SoftwarePick>;
   // Called where a need, by its place, has no candidate that goes with the first `taken` of the others.
   using Dead = std::function<void(std::size_t taken, std::size_t need)>;
 
   SoftwareSearch(ClaimBook& book, std::vector<Candidates> candidates, Dead dead)
-      : book_(&book), candidates_(std::move(candidates)), state_(book), order_(book), dead_(std::move(dead)) {}
+      : book_(&book),
+        candidates_(std::move(candidates)),
+        state_(book),
+        order_(book, work_max),
+        dead_(std::move(dead)) {}
 
   [[nodiscard]] bool first();  // false: there is none, or the work is at its bound
   [[nodiscard]] bool next();   // another choice for the needs

@@ -15,10 +15,6 @@ std::string run_with(const std::string& step) { return model_with(R"("run":{"one
 
 std::string git_with(const std::string& members) { return model_with(R"("git":{)" + members + "}"); }
 
-std::string checks_with(const std::string& checks) {
-  return model_with(R"("requirements":{"checks":[)" + checks + "]}");
-}
-
 std::string url(const std::string& text) {
   return dataset_with(R"("fragments":[{"id":"main","type":"file","path":"f","urls":[")" + text + R"("]}])");
 }
@@ -271,38 +267,6 @@ const std::vector<RecipeCase>& schema_1_cases() {
       {model_with(R"("requirements":{"pip":["--index-url=http://evil.example"]})"), "holds an option"},
       {model_with(R"("requirements":{"pip":["a\nb"]})"), "one line"},
       {model_with(R"("requirements":{"apt":["a"]})"), "unknown key \"apt\""},
-      {checks_with(R"("mpi.cuda_aware","ucx.gdrcopy","horovod","torch.cuda","nccl","disk.local","memory")"), ""},
-      {checks_with(R"("mpi.ranks_per_node>=4","memory >= 64GB","disk.local>100GiB","nccl<2.18","torch.cuda==12.1")"),
-       ""},
-      {checks_with(R"({"name":"a","argv":["b","{source}","{ranks}"],"expect":"[X] MPI","parallel":true,"seconds":60})"),
-       ""},
-      {checks_with(""), ""},
-      {checks_with(R"("mpi.cuda")"), "no check that is built in"},
-      {checks_with(R"("")"), "no check that is built in"},
-      {checks_with(R"("\u001b[31m")"), "control character"},
-      {checks_with(R"("mpi.cuda_aware>=1")"), "compared with nothing"},
-      {checks_with(R"("memory>=")"), "no bound"},
-      {checks_with(R"("memory>=-1GB")"), "no bound"},
-      {checks_with(R"("memory>=99999999999999999999GB")"), "no bound"},
-      {checks_with(R"("memory>==1GB")"), "no bound"},
-      {checks_with(R"("memory=1GB")"), "no bound"},
-      {checks_with(R"("mpi.ranks_per_node>=1048577")"), "no bound"},
-      {checks_with(R"("nccl>=$(id)")"), "no bound"},
-      {checks_with(R"("nccl","nccl")"), "stands there twice"},
-      {checks_with(R"({"name":"nccl","argv":["a"]})"), "built in"},
-      {checks_with(R"({"name":"a"})"), "must say what is started"},
-      {checks_with(R"({"name":"a","argv":[]})"), "names no command"},
-      {checks_with(R"({"name":"a","argv":[""]})"), "names no command"},
-      {checks_with(R"({"name":"a b","argv":["a"]})"), "is no name"},
-      {checks_with(R"({"name":"a","argv":["{sorce}"]})"), "unknown placeholder"},
-      {checks_with(R"({"name":"a","argv":["a"],"shell":"b"})"), "unknown key \"shell\""},
-      {checks_with(R"({"name":"a","argv":["a"],"seconds":61})"), "must be 1 to 60"},
-      {checks_with(R"({"name":"a","argv":["a"],"seconds":0})"), "must be 1 to 60"},
-      {checks_with(R"({"name":"a","argv":["a"],"expect":"b\nc"})"), "one line"},
-      {checks_with(R"({"name":"a","argv":["a"],"expect":")" + repeat("x", 1001) + "\"}"), "more than 1000 bytes"},
-      {checks_with(repeat(R"({"name":"a","argv":["a"]},)", 32) + R"("nccl")"), "more than 32"},
-      {checks_with(R"({"name":"a","argv":[)" + repeat("\"x\",", 256) + "\"x\"]}"), "more than 256"},
-      {checks_with("1"), "must be an object"},
       {model_with(R"("env_vars":{"A_1":"x=y z"})"), ""},
       {model_with(R"("env_vars":{"1A":"x"})"), "no name of an environment variable"},
       {model_with(R"("env_vars":{"A=B":"x"})"), "no name of an environment variable"},

@@ -20,6 +20,7 @@ struct RecipeCase {
 [[nodiscard]] std::string model_with(const std::string& members);
 
 [[nodiscard]] const std::vector<RecipeCase>& schema_1_cases();
+[[nodiscard]] const std::vector<RecipeCase>& check_cases();  // of schema 1
 [[nodiscard]] const std::vector<RecipeCase>& schema_0_cases();
 
 }  // namespace sabath::test

@@ -28,6 +28,10 @@ TEST(Schema1, GivesTheVerdictOfTheTable) {
   for (const RecipeCase& c : test::schema_1_cases()) expect_verdict(c);
 }
 
+TEST(Schema1, GivesTheVerdictOfTheTableOfChecks) {
+  for (const RecipeCase& c : test::check_cases()) expect_verdict(c);
+}
+
 TEST(Schema0, GivesTheVerdictOfTheTable) {
   for (const RecipeCase& c : test::schema_0_cases()) expect_verdict(c);
 }

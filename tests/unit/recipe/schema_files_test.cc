@@ -70,6 +70,9 @@ TEST(SchemaFiles, AgreeWithTheReader) {
   for (const test::RecipeCase& c : test::schema_1_cases()) {
     if (c.by_schema_too) cases.push_back({1, c.json});
   }
+  for (const test::RecipeCase& c : test::check_cases()) {
+    if (c.by_schema_too) cases.push_back({1, c.json});
+  }
   for (const char* folder : {"datasets", "models", "workflows"}) {
     for (const auto& entry : fs::directory_iterator(fs::path(SABATH_SOURCE_DIR) / "recipes" / folder)) {
       if (entry.path().extension() == ".json") cases.push_back({1, read_file(entry.path())});

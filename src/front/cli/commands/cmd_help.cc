@@ -88,7 +88,8 @@ int run(Context& context, const Options& options) {
   }
   std::vector<std::string> names;
   for (const Verb* verb : verbs()) names.emplace_back(verb->name);
-  const auto meant = nearest(name, names);
+  const std::string_view other = command_meant_by(name);
+  const auto meant = other.empty() ? nearest(name, names) : std::optional(std::string(other));
   throw Error(FailureKind::usage, fmt::format("no such command: '{}'", printable(name)),
               meant ? fmt::format("did you mean {}?", *meant) : "see: sabath --help");
 }

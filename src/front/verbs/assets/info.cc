@@ -187,7 +187,8 @@ struct Described<RecipeCheck> {
       SABATH_FIELD(name, .help = "of one that is built in, or the recipe's own"),
       SABATH_VALUE("bound", bound_of, .help = "such as >=64GB; null: none", .null_if_empty = true),
       SABATH_FIELD(argv, .help = "what is started", .only_if = is_own),
-      SABATH_FIELD(expect, .help = "what a line that it prints has; null: its status decides", .null_if_empty = true, .only_if = is_own),
+      SABATH_FIELD(expect, .help = "what a line that it prints has; null: its status decides", .null_if_empty = true,
+                   .only_if = is_own),
       SABATH_FIELD(parallel, .help = "each rank is asked", .only_if = is_own),
       SABATH_FIELD(seconds, .help = "it is ended after them", .unit = "seconds", .only_if = is_own),
   };

@@ -85,9 +85,8 @@ Consent ask_without_fetch(const RunCall& call, const ResolvedRun& run, const Rec
                           const std::vector<Step>& steps) {
   Consent known = foresee_consent(call.caller.settings, call.request.environment, recipe, steps);
   if (!known.verdict.by.empty()) return known;
-  TrustPolicy policy =
-      trust_policy(call.request.trust, call.request.ask,
-                   fmt::format("{} {} {}", verb_text("run"), run.model.name, option_text("trust")));
+  TrustPolicy policy = trust_policy(call.request.trust, call.request.ask,
+                                    fmt::format("{} {} {}", verb_text("run"), run.model.name, option_text("trust")));
   if (known.code.commit.empty() && !known.code.fixed) {  // which code it is would be known after a fetch
     policy.said.clear();
     policy.ask = {};
@@ -179,8 +178,8 @@ void check_run(Session& session, const DoctorRequest& request, Examination& find
       refuse(fmt::format("{} of {} checks not met: {}", failed.size(), count, fmt::join(failed, ", ")),
              fmt::format("mend that, or go on all the same: {} warn", option_text("checks")), FailureKind::command);
     } else if (unasked > 0) {
-      findings.warn(run.model.name, fmt::format("{} would ask {} more checks, of what is not fetched", command, unasked),
-                    "fetch it");
+      findings.warn(run.model.name,
+                    fmt::format("{} would ask {} more checks, of what is not fetched", command, unasked), "fetch it");
     } else {
       findings.ok(run.model.name, fmt::format("{} would be launched: {}", command,
                                               count == 0 ? "its recipe has no checks"

@@ -56,6 +56,8 @@ struct Described<JobRequest> {
                       .value = "ASSET"),
       SABATH_FIELD_AS("env", run.requirements, .help = "modules and packages that the recipe needs, as of `sabath run`",
                       .words = "none|warn|check|create"),
+      SABATH_FIELD_AS("checks", run.checks, .help = "what the recipe asks of the machine first, as of `sabath run`",
+                      .words = "refuse|warn|none"),
       SABATH_FIELD_AS("launcher", run.launcher, .help = "auto, or a launcher of the site profile", .value = "NAME"),
       SABATH_FIELD_AS("container", run.container, .help = "run in a container, as of `sabath run`",
                       .value = "KIND:IMAGE"),

@@ -292,11 +292,10 @@ class JobMaker {
     if (of.mode != "train") add("--mode", of.mode);
     add("--run-set", of.run_set);
     if (!of.settings_file.empty()) add("--set-from", absolute_path(of.settings_file).string());
-    if (!run.is_sweep()) {
-      for (const std::string& setting : of.settings) add("--set", setting);
-    }
+    for (const std::string& setting : run.is_sweep() ? Words() : of.settings) add("--set", setting);
     add("--from", of.from.empty() ? "" : settled(of.from));
     if (of.requirements != "warn") add("--env", of.requirements);
+    if (of.checks != "refuse") add("--checks", of.checks);
     if (of.launcher != "auto") add("--launcher", of.launcher);
     add("--container", of.container);
     if (!made_.lock.empty()) add("--lock", (made_.plan.directory / job_lock_file).string());

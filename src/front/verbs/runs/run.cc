@@ -66,7 +66,8 @@ ForeseenRun foresee_one(const RunCall& call, const ResolvedRun& run, const Varia
   auto next = own.begin();
   for (const RecipeCheck& check : run.model.requirements.checks) {
     if (call.request.checks == "none") break;
-    foreseen.checks.push_back({check.name, expected_of(check), check.argv.empty() ? std::vector<std::string>() : (next++)->argv});
+    foreseen.checks.push_back(
+        {check.name, expected_of(check), check.argv.empty() ? std::vector<std::string>() : (next++)->argv});
   }
   foreseen.config = variant.config;
   foreseen.modules = environment.modules;
