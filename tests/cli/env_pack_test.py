@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""An environment is packed once and works wherever it lies; what cannot be moved is refused by its name."""
+"""An environment is packed once and works in any place; what cannot be moved is refused by its name."""
 
 import csv
 import json

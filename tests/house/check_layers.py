@@ -53,6 +53,7 @@ THIRD_PARTY = {
     r"archive(_entry)?\.h": {"src/transfer/fetch", "src/data/formats"},
     r"microhttpd\.h": {"src/sharing/serve"},
     r"zlib\.h": {"src/data/formats"},
+    r"elf\.h": {"src/derived/packing"},
     r"zstd\.h": {"src/core/manifest", "src/storage/store", "src/transfer/fetch"},
     r"CLI/.*": {"src/front/cli"},
 }

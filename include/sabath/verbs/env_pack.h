@@ -1,4 +1,4 @@
-// One tree of an interpreter and its packages, which works wherever it lies: docs/environments.md. No code of a package
+// One tree of an interpreter and its packages, which works in any place: docs/environments.md. No code of a package
 // runs; the interpreter does, to compile. One thread a session. Throws Error{usage}, Error{invalid} for what cannot be
 // moved, with its name, Error{access} for an interpreter that others can write, Error{not_found} without patchelf,
 // Error{command}, Error{content} if the name means another root, Error{space}, Error{storage}, Error{interrupted}.
@@ -29,9 +29,9 @@ struct EnvPackedPackage {
 };
 
 struct EnvPackRecord {
-  std::string manifest;                         // the root, "sha256:<hex>"
-  std::string made_of;                          // "venv", "prefix"
-  std::string python, abi, platform, machine;   // of the interpreter
+  std::string manifest;                        // the root, "sha256:<hex>"
+  std::string made_of;                         // "venv", "prefix"
+  std::string python, abi, platform, machine;  // of the interpreter
   std::uint64_t files = 0, bytes = 0;
   std::uint64_t libraries_changed = 0, scripts_changed = 0, compiled = 0, not_compiled = 0;
   std::vector<EnvPackedPackage> packages;

@@ -1,5 +1,5 @@
-// The program that compiles the modules of a packed tree, as the tree's own interpreter runs it. Its .pyc hold whatever
-// time the files have (PEP 552, unchecked), name no place, and have the same bytes whatever else the interpreter holds.
+// The program that compiles the modules of a packed tree, as the tree's own interpreter runs it. Its .pyc stay
+// valid when files get a new time (PEP 552, unchecked), name no place, and are the same bytes in each process.
 #pragma once
 
 #include <string_view>

@@ -53,7 +53,7 @@ class ElfReader {
     return text;
   }
 
-  // Where the byte that the loader puts at this address stands in the file.
+  // The place in the file of what the loader puts at this address.
   [[nodiscard]] std::optional<std::uint64_t> place_of(std::uint64_t address) const {
     for (const Elf64_Phdr& each : segments_)
       if (each.p_type == PT_LOAD && address >= each.p_vaddr && address - each.p_vaddr < each.p_filesz)

@@ -55,7 +55,7 @@ class Packing {
   }
 
  private:
-  // The interpreter is started, so nobody else may have written it.
+  // The interpreter is started, so no other user may have written it.
   void refuse_others() {
     std::string why;
     if (!programs_.find(source_.interpreter.native(), why).empty()) return;
@@ -191,7 +191,7 @@ class Packing {
       throw Error(FailureKind::invalid, fmt::format("{} cannot compile for a tree that moves", source_.python), "take Python 3.9 or newer");
   }
 
-  // .pyc that hold whatever time the files have, and that name no place. The compiler imports the standard library alone.
+  // .pyc that stay valid when files get a new time, and that name no place. The compiler imports the standard library alone.
   void compile() {
     const fs::path below = order_.to / library();
     const ProgramAnswer answer = start({"-S", "-s", "-B", "-W", "ignore", "-c", std::string(compile_program()), order_.to.native(), library()});

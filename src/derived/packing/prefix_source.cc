@@ -85,16 +85,17 @@ std::string library_folder(const fs::path& base, const fs::path& interpreter) {
 
 void refuse_system(const fs::path& base, const fs::path& interpreter) {
   if (base != "/usr" && base != "/") return;
-  throw Error(FailureKind::invalid,
-              fmt::format("{} is the system's interpreter: its files lie among those of the system", shown(interpreter)),
-              "make the environment with a self-built or a standalone interpreter (pyenv install, uv python install), "
-              "and pack that");
+  throw Error(
+      FailureKind::invalid,
+      fmt::format("{} is the system's interpreter: its files lie among those of the system", shown(interpreter)),
+      "make the environment with a self-built or a standalone interpreter (pyenv install, uv python install), "
+      "and pack that");
 }
 
 void refuse_conda(const fs::path& root) {
   if (!try_stat(root / "conda-meta")) return;
   throw Error(FailureKind::invalid, fmt::format("{} is a prefix of conda: its files name the place", shown(root)),
-              "lock it by `conda list --explicit`, or make a virtual environment with its packages");
+              "make a virtual environment with its packages, and pack that");
 }
 
 void read_venv(PrefixSource& source, const std::string& text) {
@@ -126,9 +127,10 @@ PrefixSource prefix_source(const fs::path& prefix) {
     source.interpreter = interpreter_of(source.root / "bin");
     if (!is_below(source.interpreter, source.root)) {
       refuse_system(source.interpreter.parent_path().parent_path(), source.interpreter);
-      throw Error(FailureKind::invalid,
-                  fmt::format("the interpreter of {} is {}, outside of it", shown(source.root), shown(source.interpreter)),
-                  "name a virtual environment, or a prefix that has an interpreter of its own");
+      throw Error(
+          FailureKind::invalid,
+          fmt::format("the interpreter of {} is {}, outside of it", shown(source.root), shown(source.interpreter)),
+          "name a virtual environment, or a prefix that has an interpreter of its own");
     }
   }
   source.base = source.interpreter.parent_path().parent_path();
@@ -138,15 +140,18 @@ PrefixSource prefix_source(const fs::path& prefix) {
   refuse_system(source.base, source.interpreter);
   refuse_conda(source.base);
   if (!source.is_venv && source.base != source.root)
-    throw Error(FailureKind::invalid, fmt::format("{} is not the prefix of {}", shown(source.root), shown(source.interpreter)),
+    throw Error(FailureKind::invalid,
+                fmt::format("{} is not the prefix of {}", shown(source.root), shown(source.interpreter)),
                 fmt::format("name {}", shown(source.base)));
   if (!source.is_venv && source.base == "/usr/local")
     throw Error(FailureKind::invalid, "/usr/local holds more than an environment",
                 "make a virtual environment with its interpreter, and pack that");
   source.python = library_folder(source.base, source.interpreter);
   if (source.is_venv && !try_stat(source.packages()))
-    throw Error(FailureKind::invalid, fmt::format("{} has no {}", shown(source.root), shown(fs::path("lib") / source.python / "site-packages")),
-                "make the environment again: it belongs to another interpreter");
+    throw Error(
+        FailureKind::invalid,
+        fmt::format("{} has no {}", shown(source.root), shown(fs::path("lib") / source.python / "site-packages")),
+        "make the environment again: it belongs to another interpreter");
   return source;
 }
 

@@ -60,7 +60,8 @@ EnvPackRecord env_pack(Session& session, const EnvPackRequest& request, EventSin
   const PackingPlace place(*store);
   events.on(event::AssetStarted{request.name, std::nullopt, 0});
   events.on(event::PhaseChanged{"pack"});
-  Programs programs(request.environment, TrustedOwners({settings.trusted_owners.begin(), settings.trusted_owners.end()}),
+  Programs programs(request.environment,
+                    TrustedOwners({settings.trusted_owners.begin(), settings.trusted_owners.end()}),
                     {compile_patience, compile_patience}, stop);
   EnvPackRecord record = record_of(pack_environment(programs, {request.prefix, place.tree(), accepted, stop}));
   events.on(event::PhaseChanged{"store"});
@@ -84,8 +85,8 @@ struct Described<EnvPackRequest> {
   static constexpr Field table[] = {
       SABATH_FIELD(name, .help = "all who use the store know the environment by this name", .required = true,
                    .argument = "NAME"),
-      SABATH_FIELD(prefix, .help = "a virtual environment, or a prefix with an interpreter of its own", .required = true,
-                   .argument = "PREFIX"),
+      SABATH_FIELD(prefix, .help = "a virtual environment, or a prefix with an interpreter of its own",
+                   .required = true, .argument = "PREFIX"),
       SABATH_FIELD(accepted, .help = "a .pth file with code, or a library that each node has; repeat it",
                    .option = "accept", .value = "FILE"),
       SABATH_FIELD(environment, .help = "variables of the caller", .hidden = true),
@@ -133,13 +134,13 @@ std::string to_json(const EnvPackRecord& record) { return record_text(record); }
 
 extern constexpr LibraryVerb env_pack_call = described<env_pack>(
     "env pack",
-    {.summary = "make an interpreter and its packages one asset, which works wherever it lies",
+    {.summary = "make an interpreter and its packages one asset, which works in any place",
      .examples = "python3 -m venv e && e/bin/pip install numpy && sabath env pack numbers e\n"
                  "sabath env pack numbers ~/.pyenv/versions/3.11.7      an interpreter's own prefix\n"
                  "sabath env pack mpi e --accept libmpi.so.40           each node has this library",
      .details = "The interpreter, its library and the packages become one tree that names no place: scripts find the "
-                "interpreter beside them, libraries each other, and compiled modules hold whatever time the files "
-                "get. What cannot be moved is refused by name. No code of a package runs. Two packs of the same "
+                "interpreter beside them, libraries each other, and compiled modules stay valid when files get a "
+                "new time. What cannot be moved is refused by name. No code of a package runs. Two packs of the same "
                 "packages give one root. The page docs/environments.md has the rules.",
      .group = "runs"});
 
