@@ -42,7 +42,8 @@ LockedPackage conda_package(LockedFile file, std::string_view origin, std::size_
   package.version = stem.substr(version + 1, build - version - 1);
   if (!is_conda_name(package.name) || !is_conda_version(package.version) || !is_conda_version(stem.substr(build + 1)))
     throw_at(origin, line, fmt::format("is not named NAME-VERSION-BUILD: {}", printable(file.name)));
-  std::string_view path = Url::parse(file.url).path();
+  const Url url = Url::parse(file.url);
+  std::string_view path = url.path();
   path.remove_suffix(path.size() - path.rfind('/'));
   package.platform = path.substr(path.rfind('/') + 1);
   if (!is_among(package.platform, conda_platforms))

@@ -1,4 +1,4 @@
-// What lock files say, whichever format: packages with their files and digests. Plain values; any thread.
+// What lock files say, of every format: packages with their files and digests. Plain values; any thread.
 #pragma once
 
 #include <cstdint>
@@ -16,32 +16,32 @@ inline constexpr std::uint64_t lock_text_max = 64 << 20;  // bytes of a lock fil
 enum class PackageManager { python, conda };
 
 struct LockedFile {
-  std::string name, url;             // a wheel's, or a conda package's; the URL without its fragment
+  std::string name, url;  // a wheel's, or a conda package's; the URL without its fragment
   std::optional<std::uint64_t> size_bytes;
-  std::string sha256, md5;           // lower-case hexadecimal digits; empty: not stated
+  std::string sha256, md5;  // lower-case hexadecimal digits; empty: not stated
 };
 
 struct LockedPackage {
   PackageManager manager = PackageManager::python;
   std::string name, version;
-  std::string place;                // "file:12", for messages
-  std::string marker;               // when it is wanted
+  std::string place;   // "file:12", for messages
+  std::string marker;  // when it is wanted
   std::string requires_python;
-  std::vector<LockedFile> files;    // wheels; of conda: one
-  std::string instead;              // what there is beside wheels: "an sdist", "a git repository"; empty: nothing
-  std::string platform;             // of conda: "linux-64", "noarch"; empty: by its URL
+  std::vector<LockedFile> files;  // wheels; of conda: one
+  std::string instead;            // what there is beside wheels: "an sdist", "a git repository"; empty: nothing
+  std::string platform;           // of conda: "linux-64", "noarch"; empty: by its URL
   std::vector<std::pair<std::string, std::string>> dependencies;  // of conda-lock.yml, which other tools read
-  std::string category = "main";    // of conda-lock.yml
+  std::string category = "main";                                  // of conda-lock.yml
 };
 
 struct EnvironmentLock {
   std::string origin;
   std::string requires_python;
-  std::vector<std::string> environments;      // markers: the lock is for one of these
+  std::vector<std::string> environments;  // markers: the lock is for one of these
   std::set<std::string> default_groups;
   std::vector<LockedPackage> packages;
-  std::vector<std::string> channels;          // of conda
-  std::vector<std::string> remarks;           // what was passed over, for people
+  std::vector<std::string> channels;  // of conda
+  std::vector<std::string> remarks;   // what was passed over, for people
 };
 
 }  // namespace sabath

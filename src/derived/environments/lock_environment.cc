@@ -154,9 +154,9 @@ class Locking {
 
   // No symlink leads out of the directory: what lies elsewhere was not named.
   static std::string read_beside(const fs::path& directory, const std::string& name) {
-    std::error_code error;
-    const fs::path real = fs::canonical(directory / name, error), within = fs::canonical(directory, error);
-    if (error)
+    std::error_code error, of_directory;
+    const fs::path real = fs::canonical(directory / name, error), within = fs::canonical(directory, of_directory);
+    if (error || of_directory)
       throw Error(FailureKind::not_found,
                   fmt::format("there is no file {}", printable((directory / name).native(), 1000)));
     if (!is_below(real, within))

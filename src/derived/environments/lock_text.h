@@ -1,4 +1,5 @@
-// The locks that SABATH writes: the same bytes for the same packages, wherever and by whom. Pure; any thread.
+// The locks that SABATH writes: the same bytes for the same packages, in every directory, for every user. Pure; any
+// thread.
 #pragma once
 
 #include <span>
@@ -13,8 +14,8 @@ namespace sabath {
 // pylock.toml (PEP 751): one wheel a package, for this target alone; pip and uv install from it.
 [[nodiscard]] std::string pylock_text(std::span<const ChosenPackage> packages, const WheelTarget& target);
 // conda-lock.yml, version 1; Python packages stand in it with `manager: pip`.
-[[nodiscard]] std::string conda_lock_text(std::span<const ChosenPackage> packages, std::span<const std::string> channels,
-                                          const WheelTarget& target);
+[[nodiscard]] std::string conda_lock_text(std::span<const ChosenPackage> packages,
+                                          std::span<const std::string> channels, const WheelTarget& target);
 [[nodiscard]] bool is_own_lock(std::string_view text);  // that SABATH wrote: it may be written anew
 
 }  // namespace sabath

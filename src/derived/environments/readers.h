@@ -1,6 +1,6 @@
-// Files that name the packages of an environment, by format. Strict: bounds on sizes and counts, duplicates refused, each
-// error with file and line. Local paths, repositories and sdists are kept as what they are, and refused by whoever needs
-// them. Any thread. Throws Error{invalid}.
+// Files that name the packages of an environment, by format. Strict: bounds on sizes and counts, duplicates refused,
+// each error with file and line. Local paths, repositories and sdists stay in the lock as what they are: they are
+// refused where the target needs them. Any thread. Throws Error{invalid}.
 #pragma once
 
 #include <string>

@@ -89,6 +89,16 @@ std::string take_hashes(std::string_view line, std::vector<std::string>& hashes)
   return {};
 }
 
+// The URL in it without its password and query.
+std::string shown_line(std::string_view line) {
+  line = line.substr(0, 300);
+  const std::size_t scheme = line.find("://");
+  if (scheme == std::string_view::npos) return printable(line);
+  const std::size_t begin = line.substr(0, scheme).find_last_of(" \t=") + 1;  // npos + 1: the front
+  const std::string_view url = line.substr(begin, line.find_first_of(" \t", scheme) - begin);
+  return printable(line.substr(0, begin)) + printable_url(url);
+}
+
 class RequirementsReader {
  public:
   RequirementsReader(const RequirementFiles& files, RequirementsFile& into) : files_(files), into_(into) {}
@@ -110,7 +120,7 @@ class RequirementsReader {
  private:
   void refuse(const std::string& place, std::string_view what, std::string_view why) {
     if (into_.refused.size() < refused_shown_max)
-      into_.refused.push_back(fmt::format("{}: {} ({})", place, printable_url(what.substr(0, 200)), why));
+      into_.refused.push_back(fmt::format("{}: {} ({})", place, shown_line(what), why));
   }
 
   void read_option(std::string_view line, const std::string& place, const std::string& origin, std::size_t number,

@@ -222,7 +222,8 @@ JsonValue TomlScan::word() {
         value.data = *found;
       return value;
     }
-    if (const auto found = try_number(number);
+    const bool is_float = number.find_first_of(".eE") != std::string_view::npos;
+    if (const auto found = is_float ? try_number(number) : std::nullopt;
         found && !leading_zero && !magnitude.empty() && is_digit(magnitude[0]) && is_digit(magnitude.back())) {
       value.data = JsonNumber{*found, std::string(number)};
       return value;
