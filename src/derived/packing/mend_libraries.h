@@ -1,5 +1,6 @@
-// ELF files of a tree: each finds the tree's libraries from its own place, by patchelf where it does not, and none needs
-// one that only this machine has. One thread. Throws Error{invalid} with a list, Error{not_found} without patchelf.
+// ELF files of a tree: each finds the tree's libraries from its own place, by patchelf where it does not, and none
+// needs one that only this machine has. One thread. Throws Error{invalid} with a list, Error{not_found} without
+// patchelf.
 #pragma once
 
 #include <filesystem>
@@ -18,10 +19,10 @@ struct LibrariesOrder {
 };
 
 struct MendedLibraries {
-  std::set<std::string> changed;           // paths below `top`
-  std::string machine;                     // "x86_64"
-  std::set<std::string> of_system;         // libraries that the nodes' system must have
-  std::set<std::string> of_nodes;          // accepted ones, and those of drivers
+  std::set<std::string> changed;    // paths below `top`
+  std::string machine;              // "x86_64"
+  std::set<std::string> of_system;  // libraries that the nodes' system must have
+  std::set<std::string> of_nodes;   // accepted ones, and those of drivers
   std::vector<std::string> remarks;
 };
 

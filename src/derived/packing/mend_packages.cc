@@ -54,7 +54,8 @@ FoundPackage package_in(std::string_view text) {
 // packages' name no place.
 bool is_known_code(std::string_view file, std::string_view line) {
   if (file == "distutils-precedence.pth")
-    return line.starts_with("import os; var = 'SETUPTOOLS_USE_DISTUTILS'; ") && line.find('/') == std::string_view::npos;
+    return line.starts_with("import os; var = 'SETUPTOOLS_USE_DISTUTILS'; ") &&
+           line.find('/') == std::string_view::npos;
   if (file.ends_with("-nspkg.pth"))
     return line.starts_with("import sys, types, os;") && line.find("'/") == std::string_view::npos;
   return false;
@@ -66,19 +67,26 @@ class PackagesMending {
 
   MendedPackages run() {
     for (const std::string& name : entries_of(site_)) {
-      if (name == "_virtualenv.pth" || name == "_virtualenv.py") fs::remove(site_ / name);
-      else if (name.ends_with(".pth")) mend_paths(name);
-      else if (name.ends_with(".egg-link")) refuse_editable(name.substr(0, name.size() - 9));
-      else if (name.ends_with(".dist-info")) look_at(name, "METADATA");
-      else if (name.ends_with(".egg-info")) look_at(name, try_stat(site_ / name / "PKG-INFO") ? "PKG-INFO" : "");
+      if (name == "_virtualenv.pth" || name == "_virtualenv.py")
+        fs::remove(site_ / name);
+      else if (name.ends_with(".pth"))
+        mend_paths(name);
+      else if (name.ends_with(".egg-link"))
+        refuse_editable(name.substr(0, name.size() - 9));
+      else if (name.ends_with(".dist-info"))
+        look_at(name, "METADATA");
+      else if (name.ends_with(".egg-info"))
+        look_at(name, try_stat(site_ / name / "PKG-INFO") ? "PKG-INFO" : "");
     }
-    std::ranges::sort(mended_.packages, {}, [](const FoundPackage& each) { return std::pair(to_lower(each.name), each.version); });
+    std::ranges::sort(mended_.packages, {},
+                      [](const FoundPackage& each) { return std::pair(to_lower(each.name), each.version); });
     return std::move(mended_);
   }
 
  private:
   [[noreturn]] static void refuse_editable(const std::string& name) {
-    throw Error(FailureKind::invalid, fmt::format("{} is installed as editable: its code lies elsewhere", printable(name)),
+    throw Error(FailureKind::invalid,
+                fmt::format("{} is installed as editable: its code lies elsewhere", printable(name)),
                 "install it without -e, then pack again");
   }
 
@@ -107,7 +115,8 @@ class PackagesMending {
     const auto url = object.try_text("url");
     if (!url || !url->starts_with("file:")) return;
     fs::remove(file);
-    mended_.remarks.push_back(fmt::format("{} was installed from a local place, and the note of it is left out", printable(name)));
+    mended_.remarks.push_back(
+        fmt::format("{} was installed from a local place, and the note of it is left out", printable(name)));
   }
 
   void mend_paths(const std::string& name) {
@@ -126,13 +135,15 @@ class PackagesMending {
     if (word.empty() || word.starts_with('#')) return std::string(line);
     if (line.starts_with("import ") || line.starts_with("import\t")) {
       if (is_known_code(name, line) || order_.accepted.contains(name)) return std::string(line);
-      throw Error(FailureKind::invalid, fmt::format("{} has code that each start of the interpreter runs", printable(name)),
+      throw Error(FailureKind::invalid,
+                  fmt::format("{} has code that each start of the interpreter runs", printable(name)),
                   "remove it with its package, or accept it by its name if its code works elsewhere");
     }
     const fs::path target = fs::path(word).lexically_normal();
     fs::path below = target;
     if (target.is_absolute()) {
-      const auto place = std::ranges::find_if(order_.places, [&](const fs::path& each) { return is_below(target, each); });
+      const auto place =
+          std::ranges::find_if(order_.places, [&](const fs::path& each) { return is_below(target, each); });
       if (place == order_.places.end()) refuse_path(name, word);
       below = target.lexically_relative(*place).lexically_relative(order_.below);
     }
@@ -141,7 +152,8 @@ class PackagesMending {
   }
 
   [[noreturn]] static void refuse_path(const std::string& name, std::string_view word) {
-    throw Error(FailureKind::invalid, fmt::format("{} adds {}, which is outside of the environment", printable(name), printable(word, 1000)),
+    throw Error(FailureKind::invalid,
+                fmt::format("{} adds {}, which is outside of the environment", printable(name), printable(word, 1000)),
                 "install that as a package, and remove the file");
   }
 
@@ -154,7 +166,8 @@ class PackagesMending {
 std::optional<std::string> file_of_row(const PackagesOrder& order, const std::string& row) {
   fs::path path = row;
   if (path.is_absolute()) {
-    const auto place = std::ranges::find_if(order.places, [&](const fs::path& each) { return is_below(path.lexically_normal(), each); });
+    const auto place = std::ranges::find_if(
+        order.places, [&](const fs::path& each) { return is_below(path.lexically_normal(), each); });
     if (place == order.places.end()) return std::nullopt;
     path = path.lexically_normal().lexically_relative(*place);
   } else {

@@ -14,10 +14,10 @@ struct FoundPackage {
 };
 
 struct PackagesOrder {
-  std::filesystem::path top;                   // of the tree that is packed
-  std::string below;                           // "lib/python3.11/site-packages"
-  std::vector<std::filesystem::path> places;   // where the tree was: absolute lines of .pth may name these
-  std::set<std::string> accepted;              // .pth files with code that a user vouches for
+  std::filesystem::path top;                  // of the tree that is packed
+  std::string below;                          // "lib/python3.11/site-packages"
+  std::vector<std::filesystem::path> places;  // where the tree was: absolute lines of .pth may name these
+  std::set<std::string> accepted;             // .pth files with code that a user vouches for
 };
 
 struct MendedPackages {

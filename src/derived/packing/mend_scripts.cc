@@ -21,7 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view by_shell = "'''exec' ", behind = "' '''\n";
-constexpr std::array<std::string_view, 6> system_places = {"/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/lib"};
+constexpr std::array<std::string_view, 6> system_places = {"/bin",      "/usr/bin",       "/sbin",
+                                                           "/usr/sbin", "/usr/local/bin", "/lib"};
 
 std::string_view cut_line(std::string_view& text) {
   const std::size_t end = std::min(text.find('\n'), text.size());
@@ -44,7 +45,8 @@ bool is_of_system(std::string_view program) {
 // Flags as a shebang has them: nothing that a shell obeys.
 bool are_flags(std::string_view text) {
   return std::ranges::all_of(text, [](char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == ' ' || c == '_' || c == '=';
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == ' ' || c == '_' ||
+           c == '=';
   });
 }
 
@@ -76,7 +78,8 @@ class OneScript {
       return write(script_start(std::string(flags)) + std::string(left));
     }
     if (is_python(program))
-      mended_.remarks.push_back(fmt::format("{} is run by {}, and not by the environment's interpreter", printable(path_), printable(program)));
+      mended_.remarks.push_back(fmt::format("{} is run by {}, and not by the environment's interpreter",
+                                            printable(path_), printable(program)));
   }
 
  private:
@@ -87,7 +90,8 @@ class OneScript {
   }
 
   [[noreturn]] void refuse(std::string_view program) const {
-    throw Error(FailureKind::invalid, fmt::format("{} is run by {}, which is no program of the system", printable(path_), printable(program)),
+    throw Error(FailureKind::invalid,
+                fmt::format("{} is run by {}, which is no program of the system", printable(path_), printable(program)),
                 "remove the script, or let it begin with #!/usr/bin/env PROGRAM");
   }
 
@@ -100,7 +104,8 @@ class OneScript {
   MendedScripts& mended_;
 };
 
-constexpr std::string_view sh_text = R"sh(# Activates this environment in the shell that reads this file: . DIR/bin/activate
+constexpr std::string_view sh_text =
+    R"sh(# Activates this environment in the shell that reads this file: . DIR/bin/activate
 if [ -n "${BASH_SOURCE:-}" ]; then
   _sabath_here="${BASH_SOURCE}"
 elif [ -n "${ZSH_VERSION:-}" ]; then
@@ -133,7 +138,8 @@ else
 fi
 )sh";
 
-constexpr std::string_view fish_text = R"sh(# Activates this environment in the fish that reads this file: source DIR/bin/activate.fish
+constexpr std::string_view fish_text =
+    R"sh(# Activates this environment in the fish that reads this file: source DIR/bin/activate.fish
 set -gx SABATH_ENV (path resolve (dirname (status filename))/.. 2>/dev/null; or realpath (dirname (status filename))/..)
 set -gx PATH $SABATH_ENV/bin $PATH
 set -gx PYTHONNOUSERSITE 1
@@ -152,7 +158,8 @@ std::string script_start(const std::string& flags) {
 MendedScripts mend_scripts(const fs::path& top) {
   MendedScripts mended;
   if (!try_lstat(top / "bin")) return mended;
-  for_each_packed_file(top / "bin", [&](const std::string& path) { OneScript(top / "bin" / path, "bin/" + path, mended).run(); });
+  for_each_packed_file(top / "bin",
+                       [&](const std::string& path) { OneScript(top / "bin" / path, "bin/" + path, mended).run(); });
   return mended;
 }
 

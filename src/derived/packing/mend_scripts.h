@@ -1,5 +1,5 @@
-// Scripts of bin that name their interpreter by its place get one that follows the script's own place; and `activate` of
-// our own. One thread. Throws Error{invalid} for a script that another environment's program has to run.
+// Scripts of bin that name their interpreter by its place get one that follows the script's own place; and `activate`
+// of our own. One thread. Throws Error{invalid} for a script that another environment's program has to run.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// The interpreter's notes of where it was built and installed: _sysconfigdata and pkg-config's files follow the tree, so
-// that an extension compiles against the headers in it. One thread. Throws Error{storage}.
+// The interpreter's notes of where it was built and installed: _sysconfigdata and pkg-config's files follow the tree,
+// so that an extension compiles against the headers in it. One thread. Throws Error{storage}.
 #pragma once
 
 #include <filesystem>

@@ -32,7 +32,8 @@ std::string last_name(const std::string& path) { return path.substr(path.rfind('
 bool is_cache(const std::string& path) { return last_name(path) == "__pycache__"; }
 
 bool is_interpreter_name(const std::string& name) {
-  return name == "python" || name == "python3" || (name.starts_with("python3.") && try_whole_number(std::string_view(name).substr(8)));
+  return name == "python" || name == "python3" ||
+         (name.starts_with("python3.") && try_whole_number(std::string_view(name).substr(8)));
 }
 
 class Packing {
@@ -70,7 +71,8 @@ class Packing {
     const std::string below = library() + "/";
     if (!path.starts_with(below)) return false;
     const std::string_view rest = std::string_view(path).substr(below.size());
-    return rest == "test" || rest == "idlelib" || rest == "turtledemo" || (rest.starts_with("config-") && rest.find('/') == std::string_view::npos);
+    return rest == "test" || rest == "idlelib" || rest == "turtledemo" ||
+           (rest.starts_with("config-") && rest.find('/') == std::string_view::npos);
   }
 
   // Of a caller's own tree: all but what is made anew. Of a venv: also without its link to the interpreter.
@@ -79,7 +81,8 @@ class Packing {
     if (path.starts_with("lib/") && path.ends_with(".a") && path.find('/', 4) == std::string::npos) return true;
     if (!path.starts_with("bin/")) return source_.is_venv && path == "lib64";
     const std::string name = path.substr(4);
-    if (name.starts_with("activate") || name == "Activate.ps1" || name == "deactivate" || name == "deactivate.bat" || name == "pydoc.bat")
+    if (name.starts_with("activate") || name == "Activate.ps1" || name == "deactivate" || name == "deactivate.bat" ||
+        name == "pydoc.bat")
       return true;
     if (!source_.is_venv) return name.starts_with("idle3") || name == "python" || name == "python3";
     return is_interpreter_name(name) || name == "pythonw" || name == "activate_this.py";
@@ -89,10 +92,12 @@ class Packing {
     TreeCopy copying(order_.to, places_, order_.stop);
     if (source_.is_venv) copy_base(copying);
     if (try_lstat(source_.root / "lib64") && source_.is_venv && !fs::is_symlink(source_.root / "lib64"))
-      throw Error(FailureKind::invalid, "the environment has both lib and lib64", "make it with an interpreter that keeps all in lib");
+      throw Error(FailureKind::invalid, "the environment has both lib and lib64",
+                  "make it with an interpreter that keeps all in lib");
     copying.add(source_.root, "", [this](const std::string& path) { return is_left_out_of_root(path); });
     if (!try_lstat(order_.to / "bin" / source_.interpreter.filename()))
-      throw Error(FailureKind::invalid, fmt::format("{} was not copied", printable(source_.interpreter.native(), 1000)));
+      throw Error(FailureKind::invalid,
+                  fmt::format("{} was not copied", printable(source_.interpreter.native(), 1000)));
     for (const std::string& name : {source_.python, std::string("python3"), std::string("python")}) {
       if (try_lstat(order_.to / "bin" / name)) continue;
       fs::create_symlink(source_.interpreter.filename(), order_.to / "bin" / name);
@@ -102,7 +107,9 @@ class Packing {
 
   // What belongs to an interpreter, of a prefix that may hold more.
   void copy_base(TreeCopy& copying) {
-    const auto left_out = [this](const std::string& path) { return is_left_out(path) || path == library() + "/site-packages"; };
+    const auto left_out = [this](const std::string& path) {
+      return is_left_out(path) || path == library() + "/site-packages";
+    };
     const auto take = [&](const std::string& path) { copying.add(source_.base, path, left_out); };
     take("bin/" + source_.interpreter.filename().native());
     if (source_.interpreter.filename() != source_.python + "-config") take("bin/" + source_.python + "-config");
@@ -116,10 +123,12 @@ class Packing {
     const bool own = source_.base != "/usr/local";
     for (const std::string& name : names) {
       const bool is_library = name.find(".so") != std::string::npos && (own || name.starts_with("libpython"));
-      const bool of_tcl = own && (name.starts_with("tcl") || name.starts_with("tk") || name.starts_with("itcl") || name.starts_with("thread"));
+      const bool of_tcl = own && (name.starts_with("tcl") || name.starts_with("tk") || name.starts_with("itcl") ||
+                                  name.starts_with("thread"));
       if (name == source_.python || is_library || of_tcl) take("lib/" + name);
     }
-    for (const std::string& name : {source_.python, source_.python + "-embed", std::string("python3"), std::string("python3-embed")})
+    for (const std::string& name :
+         {source_.python, source_.python + "-embed", std::string("python3"), std::string("python3-embed")})
       take("lib/pkgconfig/" + name + ".pc");
   }
 
@@ -131,8 +140,8 @@ class Packing {
     MendedScripts scripts = mend_scripts(order_.to);
     write_activation(order_.to);
     write_landmark();
-    MendedLibraries libraries =
-        mend_libraries(programs_, {order_.to, order_.to / "bin" / source_.interpreter.filename(), places_, order_.accepted});
+    MendedLibraries libraries = mend_libraries(
+        programs_, {order_.to, order_.to / "bin" / source_.interpreter.filename(), places_, order_.accepted});
     std::set<std::string> changed = mend_sysconfig(order_.to, source_.python);
     tree_.scripts_changed = scripts.changed.size();
     tree_.libraries_changed = libraries.changed.size();
@@ -174,8 +183,10 @@ class Packing {
                                         "print(sys.prefix)\nprint(sys.exec_prefix)\n"});
     std::vector<std::string> lines = parts_between(answer.out, '\n', 10);
     if (!answer.came || lines.size() != 6)
-      throw Error(FailureKind::command, fmt::format("the packed interpreter does not start: {}", answer.came ? "it says too little" : answer.why),
-                  "see that it starts without LD_LIBRARY_PATH, and that its store allows programs (noexec)");
+      throw Error(
+          FailureKind::command,
+          fmt::format("the packed interpreter does not start: {}", answer.came ? "it says too little" : answer.why),
+          "see that it starts without LD_LIBRARY_PATH, and that its store allows programs (noexec)");
     std::error_code error;
     for (const std::string& place : {lines[4], lines[5]})
       if (!fs::equivalent(place, order_.to, error) || error)
@@ -186,15 +197,19 @@ class Packing {
     tree_.abi = lines[2];
     tree_.platform = lines[3];
     if (!tree_.python.starts_with(source_.python.substr(6) + "."))
-      throw Error(FailureKind::invalid, fmt::format("the interpreter is {}, and its library is of {}", printable(tree_.python), source_.python));
+      throw Error(FailureKind::invalid, fmt::format("the interpreter is {}, and its library is of {}",
+                                                    printable(tree_.python), source_.python));
     if (try_whole_number(std::string_view(source_.python).substr(8)).value_or(0) < 9)
-      throw Error(FailureKind::invalid, fmt::format("{} cannot compile for a tree that moves", source_.python), "take Python 3.9 or newer");
+      throw Error(FailureKind::invalid, fmt::format("{} cannot compile for a tree that moves", source_.python),
+                  "take Python 3.9 or newer");
   }
 
-  // .pyc that stay valid when files get a new time, and that name no place. The compiler imports the standard library alone.
+  // .pyc that stay valid when files get a new time, and that name no place. The compiler imports the standard library
+  // alone.
   void compile() {
     const fs::path below = order_.to / library();
-    const ProgramAnswer answer = start({"-S", "-s", "-B", "-W", "ignore", "-c", std::string(compile_program()), order_.to.native(), library()});
+    const ProgramAnswer answer =
+        start({"-S", "-s", "-B", "-W", "ignore", "-c", std::string(compile_program()), order_.to.native(), library()});
     const std::string ending = "." + tree_.implementation + ".pyc";
     for_each_packed_file(order_.to, [&](const std::string& path) {
       if (!path.ends_with(".py") || !path.starts_with(library() + "/")) return;
@@ -213,19 +228,23 @@ class Packing {
       const auto status = try_lstat(order_.to / path);
       if (!status || static_cast<std::uint64_t>(status->st_size) > searched_max) return;
       const std::string text = try_read_text(order_.to / path, searched_max).value_or("");
-      if (text.starts_with("\x7f" "ELF")) return;
+      if (text.starts_with("\x7f"
+                           "ELF"))
+        return;
       if (text.find(source_.root.native() + "/") != std::string::npos) found.push_back(path);
     });
     if (found.empty()) return;
     const std::size_t all = found.size();
     found.resize(std::min(all, mentions_told));
-    tree_.remarks.push_back(fmt::format("{} files still name the old place: {}", all, printable(fmt::format("{}", fmt::join(found, ", ")), 1000)));
+    tree_.remarks.push_back(fmt::format("{} files still name the old place: {}", all,
+                                        printable(fmt::format("{}", fmt::join(found, ", ")), 1000)));
   }
 
   void write_note() {
     using Json = nlohmann::ordered_json;
     Json packages = Json::array();
-    for (const FoundPackage& each : tree_.packages) packages.push_back({{"name", each.name}, {"version", each.version}});
+    for (const FoundPackage& each : tree_.packages)
+      packages.push_back({{"name", each.name}, {"version", each.version}});
     const Json note = {{"schema", 1},
                        {"kind", "environment"},
                        {"made_of", tree_.form},

@@ -1,6 +1,6 @@
-// A virtual environment or prefix made into one tree that names no place: copied, mended, compiled, tried. The tree holds
-// environment.json, which says what it is. One thread. Throws what the files of this room throw, Error{command} where
-// the packed interpreter does not work.
+// A virtual environment or prefix made into one tree that names no place: copied, mended, compiled, tried. The tree
+// holds environment.json, which says what it is. One thread. Throws what the files of this room throw, Error{command}
+// where the packed interpreter does not work.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +26,11 @@ struct PackOrder {
 };
 
 struct PackedTree {
-  std::string form;                                       // "venv", "prefix"
-  std::string python, implementation, abi, platform;      // "3.11.7", "cpython-311", "cpython-311-x86_64-linux-gnu", ...
+  std::string form;                                   // "venv", "prefix"
+  std::string python, implementation, abi, platform;  // "3.11.7", "cpython-311", "cpython-311-x86_64-linux-gnu", ...
   std::string machine;
   std::vector<FoundPackage> packages;
-  std::set<std::string> of_system, of_nodes;              // libraries
+  std::set<std::string> of_system, of_nodes;  // libraries
   std::uint64_t libraries_changed = 0, scripts_changed = 0, compiled = 0, not_compiled = 0;
   std::vector<std::string> remarks;
 };

@@ -15,18 +15,23 @@ namespace sabath {
 
 namespace fs = std::filesystem;
 
-PackingPlace::PackingPlace(Store& store) : directory_(fs::canonical(store.make_temporary_directory())) { fs::create_directory(tree()); }
+PackingPlace::PackingPlace(Store& store) : directory_(fs::canonical(store.make_temporary_directory())) {
+  fs::create_directory(tree());
+}
 
 PackingPlace::~PackingPlace() { remove_tree(directory_); }
 
-StoredEnvironment store_environment(Store& store, const fs::path& tree, EventSink& events, const std::stop_token& stop) {
+StoredEnvironment store_environment(Store& store, const fs::path& tree, EventSink& events,
+                                    const std::stop_token& stop) {
   StoredEnvironment stored;
   ManifestBuilder builder;
   std::error_code error;
   for (fs::recursive_directory_iterator at(tree, error), end; !error && at != end; at.increment(error)) {
     const auto path = RelativePath::parse(at->path().native().substr(tree.native().size() + 1));
-    if (at->is_symlink()) builder.add_symlink(path, fs::read_symlink(at->path()).native());
-    else if (at->is_directory()) builder.add_directory(path);
+    if (at->is_symlink())
+      builder.add_symlink(path, fs::read_symlink(at->path()).native());
+    else if (at->is_directory())
+      builder.add_directory(path);
   }
   if (error) throw_errno("list", tree, error.value());
   std::vector<std::string> files;

@@ -27,7 +27,8 @@ std::vector<std::string> names_in(const fs::path& directory) {
   std::error_code error;
   for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
     names.push_back(at->path().filename());
-    if (names.size() > packed_files_max) throw Error(FailureKind::invalid, fmt::format("{} has too many files", seen(directory)));
+    if (names.size() > packed_files_max)
+      throw Error(FailureKind::invalid, fmt::format("{} has too many files", seen(directory)));
   }
   if (error) throw_errno("list", directory, error.value());
   std::ranges::sort(names);
@@ -98,10 +99,15 @@ void TreeCopy::directory(const fs::path& from, const std::string& below, const L
     const std::string path = below.empty() ? name : below + "/" + name;
     if (leaves_out(path)) continue;
     const auto status = try_lstat(from / path);
-    if (!status) throw Error(FailureKind::changed, fmt::format("{} is gone", seen(from / path)), "pack it again when nothing changes it");
-    if (S_ISDIR(status->st_mode)) directory(from, path, leaves_out, depth + 1);
-    else if (S_ISLNK(status->st_mode)) link(from, path);
-    else file(from, path);
+    if (!status)
+      throw Error(FailureKind::changed, fmt::format("{} is gone", seen(from / path)),
+                  "pack it again when nothing changes it");
+    if (S_ISDIR(status->st_mode))
+      directory(from, path, leaves_out, depth + 1);
+    else if (S_ISLNK(status->st_mode))
+      link(from, path);
+    else
+      file(from, path);
   }
 }
 
@@ -112,7 +118,8 @@ void TreeCopy::file(const fs::path& from, const std::string& below) {
   if (!status || !S_ISREG(status->st_mode))
     throw Error(FailureKind::invalid, fmt::format("{} is a socket, a pipe or a device", seen(file)), "remove it");
   if (static_cast<std::uint64_t>(status->st_size) > packed_file_bytes_max)
-    throw Error(FailureKind::invalid, fmt::format("{} is too large", seen(file)), "keep data apart from the environment");
+    throw Error(FailureKind::invalid, fmt::format("{} is too large", seen(file)),
+                "keep data apart from the environment");
   copy_bytes(file, to_ / below, stop_);
 }
 
@@ -128,10 +135,12 @@ void TreeCopy::link(const fs::path& from, const std::string& below) {
                 "put the file itself there (uv: link-mode copy)");
   };
   if (target.is_absolute()) {
-    const auto inside = std::ranges::find_if(places_, [&](const fs::path& place) { return is_below(target.lexically_normal(), place); });
+    const auto inside = std::ranges::find_if(
+        places_, [&](const fs::path& place) { return is_below(target.lexically_normal(), place); });
     if (inside == places_.end()) refuse();
     const fs::path place = target.lexically_normal().lexically_relative(*inside);
-    target = place.lexically_relative(fs::path(below).parent_path().empty() ? fs::path(".") : fs::path(below).parent_path());
+    target =
+        place.lexically_relative(fs::path(below).parent_path().empty() ? fs::path(".") : fs::path(below).parent_path());
   }
   const std::string stays = (fs::path(below).parent_path() / target).lexically_normal();
   if (stays.starts_with("..") || stays.starts_with("/")) refuse();
@@ -146,7 +155,8 @@ void TreeCopy::finish() {
     std::erase_if(links_, [&](const Link& each) {
       if (try_stat(to_ / each.path)) return false;
       if (!try_stat(each.origin))
-        throw Error(FailureKind::invalid, fmt::format("{} is a symlink that leads nowhere", seen(each.origin)), "remove it");
+        throw Error(FailureKind::invalid, fmt::format("{} is a symlink that leads nowhere", seen(each.origin)),
+                    "remove it");
       ::unlink((to_ / each.path).c_str());
       return changed = true;
     });

@@ -1,6 +1,6 @@
 // Trees copied into one: plain files, directories, symlinks that stay inside; modes are 644 and 755. One thread. Throws
-// Error{invalid} for sockets, pipes and devices, symlinks that lead outside, two files of one name, what is over a bound;
-// Error{storage}, Error{space}, Error{interrupted}.
+// Error{invalid} for sockets, pipes and devices, symlinks that lead outside, two files of one name, what is over a
+// bound; Error{storage}, Error{space}, Error{interrupted}.
 #pragma once
 
 #include <cstdint>
