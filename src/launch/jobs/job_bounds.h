@@ -10,9 +10,9 @@
 namespace sabath {
 
 inline constexpr std::uint64_t job_nodes_max = 1U << 20U, job_ranks_max = 1U << 20U;
-inline constexpr std::uint64_t job_cores_max = 1U << 16U;      // of a rank, and of all ranks of a node
-inline constexpr std::uint64_t job_gpus_max = 1U << 10U;       // of a node
-inline constexpr std::uint64_t job_memory_max = 1ULL << 50U;   // of a node, in bytes
+inline constexpr std::uint64_t job_cores_max = 1U << 16U;     // of a rank, and of all ranks of a node
+inline constexpr std::uint64_t job_gpus_max = 1U << 10U;      // of a node
+inline constexpr std::uint64_t job_memory_max = 1ULL << 50U;  // of a node, in bytes
 inline constexpr std::int64_t job_seconds_max = 366LL * 86400;
 
 // Throws Error{usage} for a plan that asks for nothing, or for more.

@@ -213,8 +213,7 @@ Words submit_lsf(const std::string& script, const std::string& after, std::optio
 }
 
 bool is_id_of_lsf(std::string_view text) {  // "12", "12[3]"
-  return is_job_id(text) && is_digit(text.front()) &&
-         text.find_first_not_of("0123456789-[]") == std::string_view::npos;
+  return is_job_id(text) && is_digit(text.front()) && text.find_first_not_of("0123456789-[]") == std::string_view::npos;
 }
 
 std::string id_of_lsf(std::string_view out) {  // "Job <12> is submitted to queue <normal>."

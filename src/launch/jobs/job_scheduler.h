@@ -33,7 +33,7 @@ struct JobScheduler {
   std::vector<std::string> (*ask)(const std::string& id);
   std::vector<JobTaskState> (*states_in)(std::string_view out);
   std::vector<std::string> (*cancel)(const std::string& id);
-  std::string_view unknown;  // a part of what it says of a job that it does not know
+  std::string_view unknown;              // a part of what it says of a job that it does not know
   bool (*is_id)(std::string_view text);  // may be an argument of its programs, and names one job
 };
 

@@ -58,7 +58,8 @@ void add_resources(const JobPlan& plan, PlaceValues& values) {
   if (of.cores) values.words["cores"] = fmt::to_string(*of.cores);
   values.words["cores_per_node"] = fmt::to_string(of.cores.value_or(1) * of.ranks_per_node());
   if (of.gpus) values.words["gpus"] = fmt::to_string(*of.gpus);
-  if (of.memory_bytes) values.words["memory_mib"] = fmt::to_string(*of.memory_bytes / mib + (*of.memory_bytes % mib != 0 ? 1 : 0));
+  if (of.memory_bytes)
+    values.words["memory_mib"] = fmt::to_string(*of.memory_bytes / mib + (*of.memory_bytes % mib != 0 ? 1 : 0));
   if (!of.partition.empty()) values.words["partition"] = directive_word("partition", of.partition);
   if (!of.account.empty()) values.words["account"] = directive_word("account", of.account);
   add_times(of, values);

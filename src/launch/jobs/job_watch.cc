@@ -20,7 +20,7 @@ using std::chrono::steady_clock;
 constexpr auto look_at_files = milliseconds(200);
 constexpr auto ask_first = milliseconds(1000), ask_later = milliseconds(10'000);
 constexpr auto silence_max = std::chrono::minutes(5);  // of the scheduler, where all tasks have written their ends
-constexpr auto files_come_late = milliseconds(2000);  // of a shared filesystem, after the job's end
+constexpr auto files_come_late = milliseconds(2000);   // of a shared filesystem, after the job's end
 
 constexpr std::string_view waiting = "waiting", running = "running", ended = "ended";
 constexpr std::string_view silent = "the scheduler does not answer";
