@@ -42,13 +42,15 @@ WheelName wheel_of(const LockedFile& file, const LockedPackage& package) {
   PythonVersion of_wheel = wheel->version;
   if (version && version->local.empty()) of_wheel.local.clear();
   if (wheel->name != package.name || (version && compare(of_wheel, *version) != 0))
-    throw Error(FailureKind::invalid, fmt::format("{}: {} is no wheel of {} {}", package.place, printable(file.name), package.name, package.version));
+    throw Error(FailureKind::invalid, fmt::format("{}: {} is no wheel of {} {}", package.place, printable(file.name),
+                                                  package.name, package.version));
   return *wheel;
 }
 
 class Chooser {
  public:
-  Chooser(std::span<const EnvironmentLock> locks, const WheelTarget& target) : locks_(locks), target_(target), tags_(target) {}
+  Chooser(std::span<const EnvironmentLock> locks, const WheelTarget& target)
+      : locks_(locks), target_(target), tags_(target) {}
 
   std::vector<ChosenPackage> choose() {
     for (const EnvironmentLock& lock : locks_) {
@@ -60,10 +62,12 @@ class Chooser {
       }
     }
     if (!against_.empty()) {
-      throw Error(FailureKind::not_found,
-                  fmt::format("{}{}", fmt::join(against_, "; "),
-                              against_count_ > against_.size() ? fmt::format("; and {} more", against_count_ - against_.size()) : ""),
-                  "choose other versions or another target, or have wheels built and put into an index of yours");
+      throw Error(
+          FailureKind::not_found,
+          fmt::format(
+              "{}{}", fmt::join(against_, "; "),
+              against_count_ > against_.size() ? fmt::format("; and {} more", against_count_ - against_.size()) : ""),
+          "choose other versions or another target, or have wheels built and put into an index of yours");
     }
     std::vector<ChosenPackage> all;
     for (auto& [key, package] : chosen_) all.push_back(std::move(package));
@@ -80,16 +84,21 @@ class Chooser {
     check_requires_python(lock.requires_python, lock.origin, fmt::format("{} is locked", lock.origin));
     if (lock.environments.empty()) return;
     const MarkerValues values{.target = &target_, .extra = {}, .extras = {}, .groups = lock.default_groups};
-    const auto fits = [&](const std::string& marker) { return holds(marker, values, lock.origin + ": an environment"); };
+    const auto fits = [&](const std::string& marker) {
+      return holds(marker, values, lock.origin + ": an environment");
+    };
     if (std::ranges::none_of(lock.environments, fits))
-      object(fmt::format("{} is locked for other targets than Python {} on {}", lock.origin, target_.python(), target_.machine));
+      object(fmt::format("{} is locked for other targets than Python {} on {}", lock.origin, target_.python(),
+                         target_.machine));
   }
 
   bool check_requires_python(const std::string& text, const std::string& place, const std::string& what) {
     if (text.empty()) return true;
     const auto specifier = try_version_specifier(text);
     const auto version = try_python_version(target_.full_version);
-    if (!specifier) throw Error(FailureKind::invalid, fmt::format("{}: requires-python is no range of versions: {}", place, printable(text)));
+    if (!specifier)
+      throw Error(FailureKind::invalid,
+                  fmt::format("{}: requires-python is no range of versions: {}", place, printable(text)));
     if (version && meets(*version, *specifier)) return true;
     object(fmt::format("{} for Python {}, not for {}", what, printable(text), target_.full_version));
     return false;
@@ -113,7 +122,8 @@ class Chooser {
   }
 
   std::optional<ChosenPackage> python(const LockedPackage& package) {
-    if (!check_requires_python(package.requires_python, package.place, fmt::format("{}: {} {} is", package.place, package.name, package.version)))
+    if (!check_requires_python(package.requires_python, package.place,
+                               fmt::format("{}: {} {} is", package.place, package.name, package.version)))
       return std::nullopt;
     std::optional<RankedWheel> best;
     for (const LockedFile& file : package.files) {
@@ -156,7 +166,8 @@ class Chooser {
                          target_.libc_major, *needed, target_.libc());
     return fmt::format("{}: none of {} wheels is for Python {} on {} with {} {}, as {}{}", what, package.files.size(),
                        target_.python(), target_.machine, target_.is_musl ? "musl" : "glibc", target_.libc(),
-                       printable(package.files[0].name), package.instead.empty() ? "" : "; what else there is: " + package.instead);
+                       printable(package.files[0].name),
+                       package.instead.empty() ? "" : "; what else there is: " + package.instead);
   }
 
   // "manylinux_2_28_x86_64" of this machine: 28.
@@ -164,7 +175,8 @@ class Chooser {
     const std::string begin = fmt::format("{}linux_{}_", target_.is_musl ? "musl" : "many", target_.libc_major);
     if (!platform.starts_with(begin) || !platform.ends_with(target_.machine)) return std::nullopt;
     unsigned minor = 0;
-    for (std::size_t i = begin.size(); i < platform.size() && platform[i] >= '0' && platform[i] <= '9' && minor < 1000; ++i)
+    for (std::size_t i = begin.size(); i < platform.size() && platform[i] >= '0' && platform[i] <= '9' && minor < 1000;
+         ++i)
       minor = minor * 10 + static_cast<unsigned>(platform[i] - '0');
     return minor;
   }
@@ -175,7 +187,8 @@ class Chooser {
     const auto [there, is_new] = chosen_.emplace(key, *package);
     if (is_new) return;
     const LockedFile &first = there->second.file, &second = package->file;
-    const bool same = there->second.version == package->version && first.sha256 == second.sha256 && first.md5 == second.md5;
+    const bool same =
+        there->second.version == package->version && first.sha256 == second.sha256 && first.md5 == second.md5;
     if (!same)
       throw Error(FailureKind::invalid,
                   fmt::format("{}: {} {} contradicts {} {} of {}", locked.place, package->name, package->version,

@@ -21,6 +21,7 @@ struct ChosenPackage {
 };
 
 // In the order of their names. All that cannot be had is named at once, the first 20 packages.
-[[nodiscard]] std::vector<ChosenPackage> choose_packages(std::span<const EnvironmentLock> locks, const WheelTarget& target);
+[[nodiscard]] std::vector<ChosenPackage> choose_packages(std::span<const EnvironmentLock> locks,
+                                                         const WheelTarget& target);
 
 }  // namespace sabath

@@ -33,10 +33,11 @@ bool is_conda_channel(std::string_view text) {
     return url && (url->scheme() == "https" || url->scheme() == "http");
   }
   const auto fits = [](char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || std::string_view("._-/").find(c) != std::string_view::npos;
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           std::string_view("._-/").find(c) != std::string_view::npos;
   };
-  return !text.empty() && text.size() <= 200 && text[0] != '-' && text[0] != '/' && text[0] != '.' && std::ranges::all_of(text, fits) &&
-         text.find("..") == std::string_view::npos;
+  return !text.empty() && text.size() <= 200 && text[0] != '-' && text[0] != '/' && text[0] != '.' &&
+         std::ranges::all_of(text, fits) && text.find("..") == std::string_view::npos;
 }
 
 CondaEnvironment read_environment_yml(std::string_view text, const std::string& origin) {
@@ -45,13 +46,16 @@ CondaEnvironment read_environment_yml(std::string_view text, const std::string& 
   CondaEnvironment environment;
   for (const std::string_view key : {"name", "prefix"}) static_cast<void>(object.find(key));
   if (object.find("variables") != nullptr)
-    environment.remarks.push_back(fmt::format("{}: its variables are not part of a lock: set them where it is run", origin));
+    environment.remarks.push_back(
+        fmt::format("{}: its variables are not part of a lock: set them where it is run", origin));
   if (object.find("platforms") != nullptr)
     environment.remarks.push_back(fmt::format("{}: its platforms are passed over: one target is locked", origin));
   environment.channels = object.texts("channels");
-  if (environment.channels.size() > channels_max) object.fail("channels", fmt::format("are more than {}", channels_max));
+  if (environment.channels.size() > channels_max)
+    object.fail("channels", fmt::format("are more than {}", channels_max));
   for (const std::string& channel : environment.channels)
-    if (!is_conda_channel(channel)) object.fail("channels", fmt::format("name {}, which is no channel", printable_url(channel)));
+    if (!is_conda_channel(channel))
+      object.fail("channels", fmt::format("name {}, which is no channel", printable_url(channel)));
   const JsonValue::Array* const dependencies = object.try_array("dependencies");
   if (dependencies == nullptr || dependencies->empty()) object.fail("dependencies", "are missing");
   for (const JsonValue& value : *dependencies) {

@@ -1,4 +1,5 @@
-// environment.yml of conda: channels, specs, and what pip would install. Strict. Pure; any thread. Throws Error{invalid}.
+// environment.yml of conda: channels, specs, and what pip would install. Strict. Pure; any thread. Throws
+// Error{invalid}.
 #pragma once
 
 #include <string>

@@ -20,14 +20,14 @@ bool has_line(std::string_view text, std::string_view begin) {
 }
 
 [[noreturn]] void refuse(const std::string& name, const std::string& hint) {
-  throw Error(FailureKind::invalid, fmt::format("{} is no file that names the packages of an environment", printable(name)), hint);
+  throw Error(FailureKind::invalid,
+              fmt::format("{} is no file that names the packages of an environment", printable(name)), hint);
 }
 
 }  // namespace
 
 EnvironmentFormat format_of_file(const std::string& name, std::string_view text) {
-  if (name == "pyproject.toml")
-    refuse(name, "lock it with uv or pip, and give the lock: uv.lock, pylock.toml");
+  if (name == "pyproject.toml") refuse(name, "lock it with uv or pip, and give the lock: uv.lock, pylock.toml");
   if (name == "Pipfile.lock" || name == "poetry.lock" || name == "pixi.lock" || name == "pdm.lock" || name == "Pipfile")
     refuse(name, "export it as pylock.toml, requirements.txt or a conda explicit list");
   if (name.ends_with(".lock") || name.ends_with(".toml")) {

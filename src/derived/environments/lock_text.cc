@@ -28,7 +28,8 @@ std::string quoted_text(std::string_view text) {
 }
 
 std::string file_table(const LockedFile& file) {
-  std::string all = fmt::format("[[packages.wheels]]\nname = {}\nurl = {}\n", quoted_text(file.name), quoted_text(file.url));
+  std::string all =
+      fmt::format("[[packages.wheels]]\nname = {}\nurl = {}\n", quoted_text(file.name), quoted_text(file.url));
   if (file.size_bytes) all += fmt::format("size = {}\n", *file.size_bytes);
   return all + fmt::format("\n[packages.wheels.hashes]\nsha256 = {}\n", quoted_text(file.sha256));
 }
@@ -41,12 +42,14 @@ std::string conda_entry(const ChosenPackage& package, const std::string& platfor
     all += "  dependencies: {}\n";
   } else {
     all += "  dependencies:\n";
-    for (const auto& [name, range] : package.dependencies) all += fmt::format("    {}: {}\n", quoted_text(name), quoted_text(range));
+    for (const auto& [name, range] : package.dependencies)
+      all += fmt::format("    {}: {}\n", quoted_text(name), quoted_text(range));
   }
   all += fmt::format("  url: {}\n  hash:\n", quoted_text(package.file.url));
   if (!package.file.md5.empty()) all += fmt::format("    md5: {}\n", package.file.md5);
   if (!package.file.sha256.empty()) all += fmt::format("    sha256: {}\n", package.file.sha256);
-  return all + fmt::format("  category: {}\n  optional: {}\n", quoted_text(package.category), package.category != "main");
+  return all +
+         fmt::format("  category: {}\n  optional: {}\n", quoted_text(package.category), package.category != "main");
 }
 
 }  // namespace
@@ -55,13 +58,14 @@ std::string pylock_text(std::span<const ChosenPackage> packages, const WheelTarg
   std::string all(own_mark);
   all += fmt::format(
       "lock-version = \"1.0\"\nenvironments = [\n  {},\n]\nrequires-python = \"=={}.{}.*\"\ncreated-by = \"sabath\"\n",
-      quoted_text(fmt::format("platform_machine == '{}' and sys_platform == 'linux' and implementation_name == 'cpython'", target.machine)),
+      quoted_text(fmt::format(
+          "platform_machine == '{}' and sys_platform == 'linux' and implementation_name == 'cpython'", target.machine)),
       target.major, target.minor);
   for (const ChosenPackage& package : packages)
-    all += fmt::format("\n[[packages]]\nname = {}\nversion = {}\n\n{}", quoted_text(package.name), quoted_text(package.version),
-                       file_table(package.file));
-  return all + fmt::format("\n[tool.sabath]\npython = {}\nplatform = {}\n{} = {}\n", quoted_text(target.python()), quoted_text(target.machine),
-                           target.is_musl ? "musl" : "glibc", quoted_text(target.libc()));
+    all += fmt::format("\n[[packages]]\nname = {}\nversion = {}\n\n{}", quoted_text(package.name),
+                       quoted_text(package.version), file_table(package.file));
+  return all + fmt::format("\n[tool.sabath]\npython = {}\nplatform = {}\n{} = {}\n", quoted_text(target.python()),
+                           quoted_text(target.machine), target.is_musl ? "musl" : "glibc", quoted_text(target.libc()));
 }
 
 std::string conda_lock_text(std::span<const ChosenPackage> packages, std::span<const std::string> channels,
@@ -73,9 +77,11 @@ std::string conda_lock_text(std::span<const ChosenPackage> packages, std::span<c
     entries += conda_entry(package, platform);
     files.insert(package.file.url.substr(package.file.url.rfind('/') + 1));
   }
-  std::string all = fmt::format("{}version: 1\nmetadata:\n  content_hash:\n    {}: {}\n", own_mark, platform, sha256(entries).hex());
+  std::string all =
+      fmt::format("{}version: 1\nmetadata:\n  content_hash:\n    {}: {}\n", own_mark, platform, sha256(entries).hex());
   all += channels.empty() ? "  channels: []\n" : "  channels:\n";
-  for (const std::string& channel : channels) all += fmt::format("  - url: {}\n    used_env_vars: []\n", quoted_text(channel));
+  for (const std::string& channel : channels)
+    all += fmt::format("  - url: {}\n    used_env_vars: []\n", quoted_text(channel));
   all += fmt::format("  platforms:\n  - {}\n  sources: []\n", platform);
   return all + (entries.empty() ? "package: []\n" : "package:\n" + entries);
 }

@@ -1,5 +1,6 @@
-// Environment markers (PEP 508, and those of lock files, PEP 751): `python_version < "3.9" and sys_platform == "linux"`.
-// Evaluated by the target's values, not by this machine's. At most 8 KiB, 32 parentheses deep. Pure; any thread.
+// Environment markers (PEP 508, and those of lock files, PEP 751): `python_version < "3.9" and sys_platform ==
+// "linux"`. Evaluated by the target's values, not by this machine's. At most 8 KiB, 32 parentheses deep. Pure; any
+// thread.
 #pragma once
 
 #include <set>
@@ -17,7 +18,8 @@ struct MarkerValues {
   std::set<std::string> groups;
 };
 
-// An empty marker holds. Throws Error{invalid} where it is none; `what` names it for people: "file:12: the marker of x".
+// An empty marker holds. Throws Error{invalid} where it is none; `what` names it for people: "file:12: the marker of
+// x".
 [[nodiscard]] bool holds(std::string_view marker, const MarkerValues& values, std::string_view what);
 
 }  // namespace sabath

@@ -30,12 +30,14 @@ std::optional<std::string> normal_name(std::string_view name) {
 
 bool is_conda_name(std::string_view name) noexcept {
   const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || is_name_mark(c); };
-  return !name.empty() && name.size() <= package_name_max && (fits(name.front()) && name.front() != '-' && name.front() != '.') &&
-         std::ranges::all_of(name, fits);
+  return !name.empty() && name.size() <= package_name_max &&
+         (fits(name.front()) && name.front() != '-' && name.front() != '.') && std::ranges::all_of(name, fits);
 }
 
 bool is_conda_version(std::string_view version) noexcept {
-  const auto fits = [](char c) { return is_name_letter(c) || std::string_view("._+-!~=").find(c) != std::string_view::npos; };
+  const auto fits = [](char c) {
+    return is_name_letter(c) || std::string_view("._+-!~=").find(c) != std::string_view::npos;
+  };
   return !version.empty() && version.size() <= package_name_max && is_name_letter(version.front()) &&
          std::ranges::all_of(version, fits);
 }

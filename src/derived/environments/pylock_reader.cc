@@ -57,7 +57,8 @@ void read_other_forms(JsonObject& object, std::string_view origin, LockedPackage
   }
   if (object.find("vcs") != nullptr) package.instead = "a repository, whose build would run code";
   if (object.find("directory") != nullptr) package.instead = "a local directory";
-  if (object.find("sdist") != nullptr && package.instead.empty()) package.instead = "an sdist, whose build would run code";
+  if (object.find("sdist") != nullptr && package.instead.empty())
+    package.instead = "an sdist, whose build would run code";
 }
 
 LockedPackage pylock_package(const JsonValue& value, std::string_view origin) {
@@ -77,7 +78,8 @@ EnvironmentLock read_pylock(std::string_view text, const std::string& origin) {
   JsonObject object(root, origin, "a lock");
   const std::string version = object.text("lock-version");
   if (version != "1.0" && !version.starts_with("1."))
-    object.fail("lock-version", fmt::format("is {}: 1.0 is read", printable(version)), "lock it with a tool that writes 1.0");
+    object.fail("lock-version", fmt::format("is {}: 1.0 is read", printable(version)),
+                "lock it with a tool that writes 1.0");
   EnvironmentLock lock;
   lock.origin = origin;
   lock.requires_python = object.try_text("requires-python").value_or("");

@@ -135,7 +135,8 @@ bool meets_clause(const PythonVersion& version, const VersionClause& clause) {
       return compare(plain, clause.version) > 0 &&
              (clause.version.post || !plain.post || !same_release(plain, clause.version));
     case VersionOperator::compatible:
-      return compare(plain, clause.version) >= 0 && same_beginning(plain, clause.version, clause.version.release_parts - 1);
+      return compare(plain, clause.version) >= 0 &&
+             same_beginning(plain, clause.version, clause.version.release_parts - 1);
     case VersionOperator::identical:
       return public_text(version) == clause.text;
   }
@@ -144,11 +145,12 @@ bool meets_clause(const PythonVersion& version, const VersionClause& clause) {
 
 std::optional<VersionClause> try_clause(std::string_view text) {
   constexpr std::pair<std::string_view, VersionOperator> operators[] = {
-      {"===", VersionOperator::identical}, {"==", VersionOperator::equal},      {"!=", VersionOperator::unequal},
-      {"<=", VersionOperator::at_most},    {">=", VersionOperator::at_least},   {"~=", VersionOperator::compatible},
+      {"===", VersionOperator::identical}, {"==", VersionOperator::equal},    {"!=", VersionOperator::unequal},
+      {"<=", VersionOperator::at_most},    {">=", VersionOperator::at_least}, {"~=", VersionOperator::compatible},
       {"<", VersionOperator::less},        {">", VersionOperator::greater}};
   VersionClause clause;
-  const auto* const found = std::ranges::find_if(operators, [&](const auto& one) { return text.starts_with(one.first); });
+  const auto* const found =
+      std::ranges::find_if(operators, [&](const auto& one) { return text.starts_with(one.first); });
   if (found == std::end(operators)) return std::nullopt;
   clause.op = found->second;
   text = trim(text.substr(found->first.size()));

@@ -33,6 +33,7 @@ struct RequirementsFile {
 // The text of the file that a line names relative to the first one's directory, by a path that does not leave it.
 using RequirementFiles = std::function<std::string(const std::string& relative)>;
 
-void read_requirements(std::string_view text, const std::string& origin, const RequirementFiles& files, RequirementsFile& into);
+void read_requirements(std::string_view text, const std::string& origin, const RequirementFiles& files,
+                       RequirementsFile& into);
 
 }  // namespace sabath

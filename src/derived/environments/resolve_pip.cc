@@ -1,6 +1,6 @@
-// pip would get a dependency that a wheel names by URL, and run its setup.py, also with --only-binary=:all:. So it never
-// sees a dependency that was not looked at here: each round asks it with --no-deps, and reads the metadata in its report
-// (https://pip.pypa.io/en/stable/reference/installation-report/).
+// pip would get a dependency that a wheel names by URL, and run its setup.py, also with --only-binary=:all:. So it
+// never sees a dependency that was not looked at here: each round asks it with --no-deps, and reads the metadata in its
+// report (https://pip.pypa.io/en/stable/reference/installation-report/).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -50,7 +50,8 @@ ReportedWheel reported_wheel(const JsonValue& value, std::string_view origin) {
 
 class PipRounds {
  public:
-  PipRounds(Programs& programs, const PythonQuestion& question, const WheelTarget& target, const std::filesystem::path& scratch)
+  PipRounds(Programs& programs, const PythonQuestion& question, const WheelTarget& target,
+            const std::filesystem::path& scratch)
       : programs_(programs), question_(question), target_(target), scratch_(scratch) {
     for (const RequirementLine& line : question.lines) {
       if (line.is_constraint) {
@@ -80,10 +81,27 @@ class PipRounds {
     const auto file = scratch_ / "requirements.in", limits = scratch_ / "constraints.in";
     write_text_atomically(file, fmt::format("{}\n", fmt::join(wanted, "\n")));
     write_text_atomically(limits, fmt::format("{}\n", fmt::join(constraints_, "\n")));
-    std::vector<std::string> argv{"pip", "install", "--dry-run", "--ignore-installed", "--no-deps", "--only-binary=:all:",
-                                  "--quiet", "--no-input", "--disable-pip-version-check", "--report", "-", "--requirement",
-                                  file.string(), "--constraint", limits.string(), "--target", (scratch_ / "target").string(),
-                                  "--python-version", target_.full_version, "--implementation", "cp"};
+    std::vector<std::string> argv{"pip",
+                                  "install",
+                                  "--dry-run",
+                                  "--ignore-installed",
+                                  "--no-deps",
+                                  "--only-binary=:all:",
+                                  "--quiet",
+                                  "--no-input",
+                                  "--disable-pip-version-check",
+                                  "--report",
+                                  "-",
+                                  "--requirement",
+                                  file.string(),
+                                  "--constraint",
+                                  limits.string(),
+                                  "--target",
+                                  (scratch_ / "target").string(),
+                                  "--python-version",
+                                  target_.full_version,
+                                  "--implementation",
+                                  "cp"};
     for (const std::string& abi : {wheel_abi(target_), std::string("abi3"), std::string("none")}) {
       argv.emplace_back("--abi");
       argv.push_back(abi);
@@ -142,7 +160,8 @@ class PipRounds {
         if (!holds(one.marker, values, fmt::format("the marker of {}, which {} needs,", one.name, name))) continue;
         refuse_url(one, *found->second);
         next.insert(one.url.empty() ? one.text() : PythonRequirement{one.name, one.extras, {}, {}, one.url, {}}.text());
-        if (next.size() > 4 * locked_packages_max) throw Error(FailureKind::invalid, "the packages need too many others");
+        if (next.size() > 4 * locked_packages_max)
+          throw Error(FailureKind::invalid, "the packages need too many others");
         visit(one.name, "");
         for (const std::string& further : one.extras) visit(one.name, further);
       }
@@ -153,8 +172,9 @@ class PipRounds {
   static PythonRequirement required(const std::string& text, const ReportedWheel& wheel) {
     RequirementReading reading = read_requirement(text);
     if (!reading.requirement)
-      throw Error(FailureKind::invalid, fmt::format("{} {} needs '{}': {}", wheel.package.name, wheel.package.version,
-                                                    printable(text), reading.why_not),
+      throw Error(FailureKind::invalid,
+                  fmt::format("{} {} needs '{}': {}", wheel.package.name, wheel.package.version, printable(text),
+                              reading.why_not),
                   "choose another version of it");
     return std::move(*reading.requirement);
   }
@@ -164,9 +184,10 @@ class PipRounds {
     const auto own = urls_.find(one.name);
     if (own != urls_.end() && own->second == one.url) return;
     throw Error(FailureKind::invalid,
-                fmt::format("{} {} needs {} from {}: {}", wheel.package.name, wheel.package.version, one.name, printable_url(one.url),
-                            "a package may not name a place, only you may"),
-                fmt::format("choose another version of {}, or name a wheel of {} by its URL yourself", wheel.package.name, one.name));
+                fmt::format("{} {} needs {} from {}: {}", wheel.package.name, wheel.package.version, one.name,
+                            printable_url(one.url), "a package may not name a place, only you may"),
+                fmt::format("choose another version of {}, or name a wheel of {} by its URL yourself",
+                            wheel.package.name, one.name));
   }
 
   static EnvironmentLock lock_of(const std::vector<ReportedWheel>& wheels) {

@@ -25,7 +25,8 @@ std::string plain_index(std::string_view url) {
   std::string plain(url);
   if (const auto scheme = plain.find("://"); scheme != std::string::npos) {
     const auto end = std::min(plain.find('/', scheme + 3), plain.size());
-    if (const auto at = plain.rfind('@', end); at != std::string::npos && at > scheme) plain.erase(scheme + 3, at - scheme - 2);
+    if (const auto at = plain.rfind('@', end); at != std::string::npos && at > scheme)
+      plain.erase(scheme + 3, at - scheme - 2);
   }
   while (plain.ends_with('/')) plain.pop_back();
   return plain;
@@ -44,8 +45,8 @@ std::optional<std::string> text_if_there(const std::filesystem::path& file) {
 UserIndexes::UserIndexes(const Environment& environment, std::span<const std::string> named) {
   add(std::string(public_index));
   for (const std::string& url : named) add(url);
-  for (const char* const variable : {"PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "UV_INDEX_URL", "UV_DEFAULT_INDEX",
-                                     "UV_EXTRA_INDEX_URL", "UV_INDEX"}) {
+  for (const char* const variable :
+       {"PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "UV_INDEX_URL", "UV_DEFAULT_INDEX", "UV_EXTRA_INDEX_URL", "UV_INDEX"}) {
     for (std::string url : parts_between(environment.get(variable).value_or(""), ' ', 100)) {
       const auto name = url.find('=');
       add(name < url.find("://") ? url.substr(name + 1) : url);

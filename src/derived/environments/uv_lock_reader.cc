@@ -1,5 +1,6 @@
-// uv.lock: the packages of a project for all platforms, as a graph: https://docs.astral.sh/uv/concepts/projects/layout/.
-// It is walked from the project's own dependencies on; groups and extras that are not asked for stay out.
+// uv.lock: the packages of a project for all platforms, as a graph:
+// https://docs.astral.sh/uv/concepts/projects/layout/. It is walked from the project's own dependencies on; groups and
+// extras that are not asked for stay out.
 #include <fmt/format.h>
 
 #include <deque>
@@ -80,7 +81,8 @@ UvNode uv_node(const JsonValue& value, std::string_view origin) {
 
 class UvGraph {
  public:
-  UvGraph(const JsonValue& root, const std::string& origin, const WheelTarget& target) : origin_(origin), target_(target) {
+  UvGraph(const JsonValue& root, const std::string& origin, const WheelTarget& target)
+      : origin_(origin), target_(target) {
     JsonObject object(root, origin, "a lock");
     if (const auto version = object.try_uint("version"); version != 1)
       object.fail("version", "is not 1, the one that is read", "lock it with a uv that writes version 1");
@@ -96,7 +98,8 @@ class UvGraph {
       auto& same = by_name_[nodes_.back().package.name];
       same.push_back(nodes_.size() - 1);
       if (same.size() > same_name_max)
-        throw_at(origin, value.line, fmt::format("more than {} packages named {}", same_name_max, nodes_.back().package.name));
+        throw_at(origin, value.line,
+                 fmt::format("more than {} packages named {}", same_name_max, nodes_.back().package.name));
     }
   }
 
@@ -111,7 +114,8 @@ class UvGraph {
     for (UvNode& node : nodes_) {
       if (!node.is_walked) continue;
       if (node.is_project)
-        lock_.remarks.push_back(fmt::format("{}: the project {} itself is not locked, its dependencies are", origin_, node.package.name));
+        lock_.remarks.push_back(
+            fmt::format("{}: the project {} itself is not locked, its dependencies are", origin_, node.package.name));
       else
         lock_.packages.push_back(std::move(node.package));
     }
@@ -153,7 +157,8 @@ class UvGraph {
       if ((wanted.version.empty() || nodes_[index].package.version == wanted.version) && of_same_source(entry, index))
         fits.push_back(index);
     if (fits.size() != 1)
-      entry.fail("name", fmt::format("{} of the lock's packages are {} {}: one is wanted", fits.size(), wanted.name, wanted.version));
+      entry.fail("name", fmt::format("{} of the lock's packages are {} {}: one is wanted", fits.size(), wanted.name,
+                                     wanted.version));
     visit(fits[0], {});
     for (const std::string& extra : entry.texts("extra")) visit(fits[0], extra);
   }

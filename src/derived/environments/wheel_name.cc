@@ -43,7 +43,8 @@ std::optional<WheelName> try_wheel_name(std::string_view file_name) {
   }
   const auto pythons = tags_in(parts[parts.size() - 3]), abis = tags_in(parts[parts.size() - 2]),
              platforms = tags_in(parts.back());
-  if (!pythons || !abis || !platforms || pythons->size() * abis->size() * platforms->size() > tags_max) return std::nullopt;
+  if (!pythons || !abis || !platforms || pythons->size() * abis->size() * platforms->size() > tags_max)
+    return std::nullopt;
   wheel.pythons = *pythons;
   wheel.abis = *abis;
   wheel.platforms = *platforms;

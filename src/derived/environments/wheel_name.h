@@ -1,5 +1,5 @@
-// The name of a wheel's file: "numpy-2.1.0-1-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl". Strict, as the
-// file is looked up and unpacked by it. Pure; any thread.
+// The name of a wheel's file: "numpy-2.1.0-1-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl". Strict, as
+// the file is looked up and unpacked by it. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ struct WheelName {
   std::vector<std::string> pythons, abis, platforms;
 };
 
-// nullopt: no such name: other bytes than letters, digits and ._+!- , other parts than five or six, more than 300 bytes.
+// nullopt: no such name: other bytes than letters, digits and ._+!- , other parts than five or six, more than 300
+// bytes.
 [[nodiscard]] std::optional<WheelName> try_wheel_name(std::string_view file_name);
 
 }  // namespace sabath

@@ -18,7 +18,8 @@ WheelTarget marker_target() {
   return made;
 }
 
-bool evaluated(std::string_view marker, const std::string& extra = {}, std::set<std::string> extras = {}, std::set<std::string> groups = {}) {
+bool evaluated(std::string_view marker, const std::string& extra = {}, std::set<std::string> extras = {},
+               std::set<std::string> groups = {}) {
   const WheelTarget of = marker_target();
   return holds(marker, {.target = &of, .extra = extra, .extras = std::move(extras), .groups = std::move(groups)}, "x");
 }
@@ -52,9 +53,10 @@ TEST(Marker, HoldsByTheTargetsValues) {
 }
 
 TEST(Marker, IsRefusedWhereItIsNone) {
-  for (const std::string_view marker : {"python_version", "python_version >=", "python_version 3", "x == '1'", "'a' == 'b", "(os_name == 'x'",
-                                        "os_name == 'x')", "os_name == 'x' os_name", "not os_name", "os_name not 'x'", "extras == 'x'",
-                                        "__import__('os')", "os_name ~= 'x'", "and", "os_name == 'x' or"})
+  for (const std::string_view marker :
+       {"python_version", "python_version >=", "python_version 3", "x == '1'", "'a' == 'b", "(os_name == 'x'",
+        "os_name == 'x')", "os_name == 'x' os_name", "not os_name", "os_name not 'x'", "extras == 'x'",
+        "__import__('os')", "os_name ~= 'x'", "and", "os_name == 'x' or"})
     EXPECT_THAT(refusal_of([&] { (void)evaluated(marker); }), HasSubstr("x ")) << marker;
   EXPECT_THAT(refusal_of([] { (void)evaluated(std::string(5000, '(')); }), HasSubstr("too deep"));
   EXPECT_THAT(refusal_of([] { (void)evaluated(std::string(9000, ' ') + "x"); }), HasSubstr("longer"));

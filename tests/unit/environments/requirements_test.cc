@@ -20,7 +20,8 @@ const std::string sha256(64, 'a');
 
 RequirementsFile requirements_of(const std::string& text, const std::map<std::string, std::string>& beside = {}) {
   RequirementsFile file;
-  read_requirements(text, "r.txt", [&](const std::string& name) { return beside.at(name); }, file);
+  read_requirements(
+      text, "r.txt", [&](const std::string& name) { return beside.at(name); }, file);
   return file;
 }
 
@@ -34,11 +35,15 @@ std::vector<std::string> texts_of(const RequirementsFile& file) {
 TEST(Requirements, AreRead) {
   const RequirementsFile file = requirements_of(
       "# comment\n\nNumPy >= 1.2, <2  # why\nrequests[socks, use_chardet]==2.0 ; python_version >= '3.8'\nx(>=1)\n"
-      "a==1.0 \\\n    --hash=sha256:" + sha256 + " \\\n    --hash=sha256:" + std::string(64, 'B') + "\n    # via b\n"
-      "w @ https://h/w-1.0-py3-none-any.whl#sha256=" + sha256 + "\nhttps://h/v-2-py3-none-any.whl ; os_name == 'posix'\n--require-hashes\r\n--only-binary :all:\n");
+      "a==1.0 \\\n    --hash=sha256:" +
+      sha256 + " \\\n    --hash=sha256:" + std::string(64, 'B') +
+      "\n    # via b\n"
+      "w @ https://h/w-1.0-py3-none-any.whl#sha256=" +
+      sha256 + "\nhttps://h/v-2-py3-none-any.whl ; os_name == 'posix'\n--require-hashes\r\n--only-binary :all:\n");
   EXPECT_THAT(file.refused, ElementsAre());
-  EXPECT_THAT(texts_of(file), ElementsAre("numpy>=1.2,<2", "requests[socks,use-chardet]==2.0 ; python_version >= '3.8'", "x>=1", "a==1.0",
-                                          "w @ https://h/w-1.0-py3-none-any.whl", "v @ https://h/v-2-py3-none-any.whl ; os_name == 'posix'"));
+  EXPECT_THAT(texts_of(file), ElementsAre("numpy>=1.2,<2", "requests[socks,use-chardet]==2.0 ; python_version >= '3.8'",
+                                          "x>=1", "a==1.0", "w @ https://h/w-1.0-py3-none-any.whl",
+                                          "v @ https://h/v-2-py3-none-any.whl ; os_name == 'posix'"));
   EXPECT_THAT(file.lines[3].sha256, ElementsAre(sha256, std::string(64, 'b')));
   EXPECT_THAT(file.lines[4].sha256, ElementsAre(sha256));
   EXPECT_EQ(file.lines[3].place, "r.txt:6");
@@ -46,15 +51,40 @@ TEST(Requirements, AreRead) {
 
 TEST(Requirements, RefuseWhatWouldRunCodeOrLeadElsewhere) {
   for (const auto& [line, why] : std::initializer_list<std::pair<std::string, std::string>>{
-           {"-e .", "local project"}, {"--editable=git+https://h/x", "local project"}, {".", "local path"}, {"./x.whl", "local path"},
-           {"/tmp/x.whl", "local path"}, {"~/x", "local path"}, {"file:///tmp/x-1-py3-none-any.whl", "local path"},
-           {"git+https://h/x", "repository"}, {"x @ git+ssh://h/x", "repository"}, {"x @ https://h/x.tar.gz", "no wheel"},
-           {"https://h/x-1.zip", "no wheel"}, {"x @ file:///x-1-py3-none-any.whl", "no web server"}, {"x @ https://h/y-1-py3-none-any.whl", "no wheel of x"},
-           {"x @ https://u:secret@h/x-1-py3-none-any.whl", "password"}, {"--find-links /x", "place for packages"}, {"-f https://h", "place for packages"},
-           {"-fhttps://h", "place for packages"}, {"--trusted-host h", "certificate"}, {"--no-binary :all:", "sdists"}, {"--pre", "pre-releases"},
-           {"--no-index", "no index"}, {"--unknown", "not known"}, {"x --config-settings=a=b", "option of a build"}, {"x==1 --global-option=--x", "option of a build"},
-           {"x==${VERSION}", "variable"}, {"--index-url ${INDEX}", "variable"}, {"x y", "no version"}, {"==1", "name"}, {"x>=\x01", "characters"},
-           {"x ; a b @ c", ""}, {"-r ../other.txt", "outside"}, {"-r /etc/passwd", "outside"}, {"-c https://h/c.txt", "outside"}, {"x==1 --hash=sha512:abcd", "other kinds"}}) {
+           {"-e .", "local project"},
+           {"--editable=git+https://h/x", "local project"},
+           {".", "local path"},
+           {"./x.whl", "local path"},
+           {"/tmp/x.whl", "local path"},
+           {"~/x", "local path"},
+           {"file:///tmp/x-1-py3-none-any.whl", "local path"},
+           {"git+https://h/x", "repository"},
+           {"x @ git+ssh://h/x", "repository"},
+           {"x @ https://h/x.tar.gz", "no wheel"},
+           {"https://h/x-1.zip", "no wheel"},
+           {"x @ file:///x-1-py3-none-any.whl", "no web server"},
+           {"x @ https://h/y-1-py3-none-any.whl", "no wheel of x"},
+           {"x @ https://u:secret@h/x-1-py3-none-any.whl", "password"},
+           {"--find-links /x", "place for packages"},
+           {"-f https://h", "place for packages"},
+           {"-fhttps://h", "place for packages"},
+           {"--trusted-host h", "certificate"},
+           {"--no-binary :all:", "sdists"},
+           {"--pre", "pre-releases"},
+           {"--no-index", "no index"},
+           {"--unknown", "not known"},
+           {"x --config-settings=a=b", "option of a build"},
+           {"x==1 --global-option=--x", "option of a build"},
+           {"x==${VERSION}", "variable"},
+           {"--index-url ${INDEX}", "variable"},
+           {"x y", "no version"},
+           {"==1", "name"},
+           {"x>=\x01", "characters"},
+           {"x ; a b @ c", ""},
+           {"-r ../other.txt", "outside"},
+           {"-r /etc/passwd", "outside"},
+           {"-c https://h/c.txt", "outside"},
+           {"x==1 --hash=sha512:abcd", "other kinds"}}) {
     const RequirementsFile file = requirements_of(line);
     if (why.empty()) continue;  // its marker is refused where it is evaluated
     ASSERT_EQ(file.refused.size(), 1U) << line;
@@ -66,7 +96,9 @@ TEST(Requirements, RefuseWhatWouldRunCodeOrLeadElsewhere) {
 }
 
 TEST(Requirements, IncludeFilesBesideThem) {
-  const RequirementsFile file = requirements_of("-r a.txt\n-c limits/c.txt\nx", {{"a.txt", "y\n-r r.txt\n"}, {"r.txt", "-r a.txt\nz"}, {"limits/c.txt", "y<2\n"}});
+  const RequirementsFile file =
+      requirements_of("-r a.txt\n-c limits/c.txt\nx",
+                      {{"a.txt", "y\n-r r.txt\n"}, {"r.txt", "-r a.txt\nz"}, {"limits/c.txt", "y<2\n"}});
   EXPECT_THAT(texts_of(file), ElementsAre("y", "z", "y<2", "x"));
   EXPECT_TRUE(file.lines[2].is_constraint);
   EXPECT_EQ(file.lines[0].place, "a.txt:1");
@@ -80,15 +112,21 @@ TEST(Requirements, IncludeFilesBesideThem) {
 
 TEST(Requirements, AskOnlyIndexesOfTheUser) {
   Environment environment;
-  environment.variables = {{"PIP_EXTRA_INDEX_URL", "https://me:word@own/simple/ https://two/s"}, {"UV_INDEX", "name=https://three/s"}};
+  environment.variables = {{"PIP_EXTRA_INDEX_URL", "https://me:word@own/simple/ https://two/s"},
+                           {"UV_INDEX", "name=https://three/s"}};
   const std::vector<std::string> named{"https://four/s"};
   const UserIndexes allowed(environment, named);
-  for (const std::string_view url : {"https://pypi.org/simple/", "https://own/simple", "https://two/s", "https://three/s", "https://four/s/"})
+  for (const std::string_view url :
+       {"https://pypi.org/simple/", "https://own/simple", "https://two/s", "https://three/s", "https://four/s/"})
     EXPECT_TRUE(allowed.allows(std::string(url))) << url;
-  for (const std::string_view url : {"https://evil/simple", "https://own", "http://pypi.org/simple", "https://own/simple/x", ""})
+  for (const std::string_view url :
+       {"https://evil/simple", "https://own", "http://pypi.org/simple", "https://own/simple/x", ""})
     EXPECT_FALSE(allowed.allows(std::string(url))) << url;
-  const RequirementsFile file = requirements_of("--index-url https://own/simple\n--extra-index-url=https://evil/s?token=secret\n-i https://two/s");
-  EXPECT_THAT(refused_indexes(file, allowed), ElementsAre("r.txt:2: --extra-index-url https://evil/s (an index that your own configuration does not name)"));
+  const RequirementsFile file = requirements_of(
+      "--index-url https://own/simple\n--extra-index-url=https://evil/s?token=secret\n-i https://two/s");
+  EXPECT_THAT(
+      refused_indexes(file, allowed),
+      ElementsAre("r.txt:2: --extra-index-url https://evil/s (an index that your own configuration does not name)"));
 }
 
 TEST(Requirements, AreAllLockedOrNone) {
@@ -100,9 +138,11 @@ TEST(Requirements, AreAllLockedOrNone) {
   EXPECT_TRUE(question_of(requirements_of("x\ny ; sys_platform == 'win32'"), target).with_dependencies);
   EXPECT_EQ(question_of(requirements_of("x\ny ; sys_platform == 'win32'"), target).lines.size(), 1U);
   EXPECT_FALSE(question_of(requirements_of("x==1" + hash), target).with_dependencies);
-  EXPECT_THAT(refusal_of([&] { (void)question_of(requirements_of("x==1" + hash + "\ny==2"), target); }), HasSubstr("r.txt:2: y has no digest"));
+  EXPECT_THAT(refusal_of([&] { (void)question_of(requirements_of("x==1" + hash + "\ny==2"), target); }),
+              HasSubstr("r.txt:2: y has no digest"));
   EXPECT_THAT(refusal_of([&] { (void)question_of(requirements_of("x>=1" + hash), target); }), HasSubstr("no version"));
-  EXPECT_THAT(refusal_of([&] { (void)question_of(requirements_of("x ; nonsense"), target); }), HasSubstr("r.txt:1: the marker"));
+  EXPECT_THAT(refusal_of([&] { (void)question_of(requirements_of("x ; nonsense"), target); }),
+              HasSubstr("r.txt:1: the marker"));
   EnvironmentLock lock;
   lock.packages.resize(1);
   lock.packages[0].name = "x";
@@ -111,7 +151,8 @@ TEST(Requirements, AreAllLockedOrNone) {
   keep_stated_digests(lock, lines);
   EXPECT_EQ(lock.packages[0].files.size(), 1U);
   lock.packages[0].files[0].sha256 = std::string(64, 'd');
-  EXPECT_THAT(refusal_of([&] { keep_stated_digests(lock, lines); }, FailureKind::content), HasSubstr("has one of the 1 digests"));
+  EXPECT_THAT(refusal_of([&] { keep_stated_digests(lock, lines); }, FailureKind::content),
+              HasSubstr("has one of the 1 digests"));
 }
 
 }  // namespace

@@ -35,7 +35,8 @@ TEST(Toml, ReadsWhatLockFilesHave) {
   EXPECT_EQ(toml_read("[[p]]\n[[p.w]]\nn = 1\n[p.w.h]\ns = 'd'\n[[p.w]]\nn = 2"), "{p:[{w:[{n:1,h:{s:'d'}},{n:2}]}]}");
   EXPECT_EQ(toml_read("a = [\n  { u = 'x', t = 2026-10-22T00:02:38Z, s = 1_000 }, # one\n]"),
             "{a:[{u:'x',t:'2026-10-22T00:02:38Z',s:1000}]}");
-  EXPECT_EQ(toml_read("a = true\nb = -5\nc = 1.5e3\nd = 0xff\ne = [ ]\nf = {}\n"), "{a:true,b:-5,c:1.5e3,d:255,e:[],f:{}}");
+  EXPECT_EQ(toml_read("a = true\nb = -5\nc = 1.5e3\nd = 0xff\ne = [ ]\nf = {}\n"),
+            "{a:true,b:-5,c:1.5e3,d:255,e:[],f:{}}");
   EXPECT_EQ(toml_read("a = '''\nx'y\n'''\nb = \"\"\"one \\\n   two\"\"\""), "{a:'x'y\n',b:'one two'}");
   EXPECT_EQ(toml_read("\"a b\" = 1\n'c.d'.e = 2"), "{a b:1,c.d:{e:2}}");
   EXPECT_EQ(parse_toml("a = 1\n\nb = '''\n\n'''\nc = 2", "").get<JsonValue::Object>()->back().line, 6U);
@@ -80,8 +81,10 @@ TEST(Toml, HasBounds) {
   EXPECT_THAT(refusal_of([&] { (void)toml_read("[" + dotted + "]"); }), HasSubstr("a key of more than"));
   std::string many;
   for (int i = 0; i < 200; ++i) many += "[[a]]\n";
-  EXPECT_THAT(refusal_of([&] { (void)parse_toml(many, "a.toml", {.values_max = 100}); }), HasSubstr("more than 100 values"));
-  EXPECT_THAT(refusal_of([] { (void)parse_toml("a = 1 # long", "a.toml", {.size_max = 5}); }), HasSubstr("longer than"));
+  EXPECT_THAT(refusal_of([&] { (void)parse_toml(many, "a.toml", {.values_max = 100}); }),
+              HasSubstr("more than 100 values"));
+  EXPECT_THAT(refusal_of([] { (void)parse_toml("a = 1 # long", "a.toml", {.size_max = 5}); }),
+              HasSubstr("longer than"));
 }
 
 }  // namespace
