@@ -3,10 +3,11 @@
 
 import os
 import shutil
+import signal
 import sys
 import unittest
 
-from runs import Runs, alive_with, main, place
+from runs import Runs, alive_with, main, place, poll
 
 OPEN_MPI = """#!/bin/sh
 case $* in
@@ -101,6 +102,17 @@ class Checks(Runs):
         self.assertNotIn("\x1b", self.launched.err + found["garbage"]["found"])
         self.assertLess((self.run_directory / "run.json").stat().st_size, 100_000)
         self.assertEqual(alive_with(mark), [])
+
+    def test_a_stopped_check_leaves_nothing(self):
+        self.sabath.environment["HOSTILE_MARK"] = mark = str(self.home / "mark")
+        self.checks({"name": "waits", "argv": ["sh", "-c", "touch ready; sleep 600"], "seconds": 60})
+        process = self.start("model")
+        self.assertTrue(poll(lambda: (self.run_directory / "work/ready").exists()))
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(60), 143, process.communicate())
+        self.assertEqual(self.record()["state"], "interrupted")
+        self.assertEqual(alive_with(mark), [])
+        process.communicate()
 
     def test_patterns_take_linear_time(self):
         """What blows the stack of other engines, or their time, on 60 KB of one line."""
@@ -231,6 +243,11 @@ class Checks(Runs):
         first, second = sorted(self.run_directory.glob("*/run.json"))
         states = [self.record(file.parent)["environment"]["checks"][0]["state"] for file in (first, second)]
         self.assertEqual(states, ["met", "not met"])
+
+    def test_a_job_passes_the_choice_on(self):
+        self.checks("memory>=1MB")
+        told = self.expect(self.sabath.run("job", "model", "-n", "--checks", "warn", "--scheduler", "slurm"))
+        self.assertIn("--checks warn", told.out)
 
     def test_forecast_lists_and_runs_none(self):
         self.checks({"name": "own", "argv": ["touch", str(self.home / "proof")]}, "nccl>=2.18")

@@ -55,7 +55,10 @@ void JobWatch::read_ends() {
     task.starts = end.begun;
     task.exit.reset();
     if (end.code) task.exit = code_of_job_end(*end.code);
-    if (task.exit == 0) task.state = ended;
+    if (task.exit == 0) {
+      task.state = ended;
+      task.reason.clear();
+    }
     if (!task.exit && end.begun > 0 && task.state == waiting && !queue_.scheduler().arrays) task.state = running;
   }
 }
@@ -141,7 +144,7 @@ void JobWatch::tell(EventSink& events) {
 
 void JobWatch::leave_job() const {
   throw Error(FailureKind::interrupted, fmt::format("nothing waits for job {} any more; it goes on", job_.ids.front()),
-              fmt::format("`{} {} {}` tells of it later", verb_text("job"), printable(directory_.native(), 1000),
+              fmt::format("`{} {} {}` shows it later", verb_text("job"), printable(directory_.native(), 1000),
                           option_text("status")));
 }
 

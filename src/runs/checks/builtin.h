@@ -30,7 +30,7 @@ namespace sabath {
 [[nodiscard]] bool meets_version(const RecipeCheck& check, std::string_view version);  // also without a bound
 [[nodiscard]] bool meets_number(const RecipeCheck& check, std::uint64_t number, std::uint64_t bound);
 
-// The program of this name in the PATH of the run, or in the directory of `beside` if it stands there; may be empty.
+// The program of this name in the PATH of the run, or in the directory of `beside` if that has it; may be empty.
 [[nodiscard]] std::string program_of_run(const CheckPlace& place, const std::string& name,
                                          const std::string& beside = {});
 [[nodiscard]] CheckAnswer ask_of_run(const CheckPlace& place, const std::vector<std::string>& argv,

@@ -53,7 +53,7 @@ struct OwnCheck {
   const RecipeCheck& check;
   const std::vector<std::string>& argv;
   bool tagged = false;
-  unsigned ranks = 1;  // that print; 1 where they cannot be told apart
+  unsigned ranks = 1;  // that print; 1 where their lines have no label
 };
 
 [[nodiscard]] std::string expected_of(const RecipeCheck& check);

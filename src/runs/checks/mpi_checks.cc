@@ -92,7 +92,7 @@ bool is_mpirun(const std::string& launcher) {
   return name.starts_with("mpirun") || name.starts_with("mpiexec") || name.starts_with("orterun");
 }
 
-// The ranks of each node, as `uname -n` under the launcher tells; nullopt: a rank is missing.
+// The ranks of each node, as `uname -n` under the launcher prints their names.
 std::map<std::string, unsigned> ranks_by_node(const CheckPlace& place, const std::string& printed) {
   std::map<std::string, unsigned> nodes;
   std::string lines_of_ranks;

@@ -1,4 +1,4 @@
-// What a line must have, as a stranger wrote it: the text as it stands ("[X] MPI"), or an RE2 expression that is found
+// What a line must have, as a stranger wrote it: the text itself ("[X] MPI"), or an RE2 expression that is found
 // in the line. For any text, time linear in the line and bounded memory. One thread. The constructor throws
 // Error{invalid}.
 #pragma once

@@ -141,7 +141,7 @@ class JobCall {
     }
     for (const std::string& id : made_.record.ids) {
       events_.on(event::Message{
-          fmt::format("job {} is in the queue; {} tells of it", id, printable(record_.directory.native(), 1000))});
+          fmt::format("job {} is in the queue; its directory is {}", id, printable(record_.directory.native(), 1000))});
     }
   }
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "cli/described.h"
@@ -27,6 +28,12 @@ void show_tasks(Context& context, const JobRecord& record) {
                printable(ends_of(task)), printable(task.reason)});
   }
   context.out.print(table.text({0, 3}, 0));
+  const auto failed = std::ranges::find_if(
+      record.tasks, [](const JobTaskRecord& task) { return task.exit.value_or(0) != 0 && task.starts > 0; });
+  if (failed != record.tasks.end()) {
+    context.say(fmt::format("what its commands said is in {}/output/{}.txt", printable(record.directory.native(), 1000),
+                            failed->task));
+  }
 }
 
 void show(Context& context, const JobRecord& record, bool submitted) {
