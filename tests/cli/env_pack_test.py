@@ -203,6 +203,8 @@ class Refused(Pack):
         self.once("up.pth", b"../../../../elsewhere\n", "up.pth")
         self.once("flute-1.2.dist-info/direct_url.json", b'{"url": "file:///home/me/flute", "dir_info": {"editable": true}}', "flute", "editable")
         self.once("distutils-precedence.pth", b"import os; os.system('/tmp/x')\n", "distutils-precedence.pth")
+        self.once("hidden.pth", b"flute\x0bimport os; os.system('true')\n", "hidden.pth", "control characters")
+        self.once("marked.pth", b"\xef\xbb\xbfimport os\n", "marked.pth")
         record = self.site / "flute-1.2.dist-info/RECORD"
         record.write_bytes(b'flute/note.py,"sha256\n')
         self.refused("RECORD:1")
@@ -212,6 +214,11 @@ class Refused(Pack):
             (self.site / name).symlink_to(target)
             self.refused(name, word)
             (self.site / name).unlink()
+        (self.site / "up").symlink_to("../../..")  # the environment itself, and from there one further
+        (self.site / "out").symlink_to("up/../interpreter/bin")
+        self.refused("out", "outside")
+        (self.site / "out").unlink()
+        (self.site / "up").unlink()
         os.mkfifo(self.site / "pipe")
         self.refused("pipe")
         (self.site / "pipe").unlink()
@@ -258,6 +265,10 @@ class Refused(Pack):
         (self.base / "bin").chmod(0o777)
         self.refused("interpreter", "mode 777", code=4)
         (self.base / "bin").chmod(0o755)
+        (python_prefix.site(self.base).parent / "os.py").chmod(0o666)
+        self.refused("os.py", "mode 666", code=4)
+        (python_prefix.site(self.base).parent / "os.py").chmod(0o644)
+        self.expect(self.sabath.run("--store", self.mine / "store", "env", "pack", "x", self.mine), 2)
         if os.path.exists("/usr/bin/python3"):
             system = self.home / "system"
             (system / "bin").mkdir(parents=True)
@@ -276,6 +287,22 @@ class Refused(Pack):
         tools = self.home / "tools"
         tools.mkdir()
         self.refused("patchelf", code=3, PATH=str(tools))
+
+
+class Stale(Pack):
+    """What is no packed environment: its compiled modules are stale in each copy, and that is said."""
+
+    REMEDY = "env pack"
+
+    def test_warned_of(self):
+        tree = self.home / "plain"
+        (tree / "flute").mkdir(parents=True)
+        (tree / "flute/note.py").write_text("x = 1\n")
+        for mode, said in (("unchecked-hash", False), ("timestamp", True)):
+            subprocess.run([self.base / "bin/python3", "-m", "compileall", "-q", "-f", "--invalidation-mode", mode, tree], check=True)
+            for arguments in (("adopt", tree, "--name", mode), ("stage", mode, "--to", self.home / "node"), ("view", mode, "--to", self.home / mode)):
+                error = self.expect(self.sabath.run(*arguments)).err
+                (self.assertIn if said else self.assertNotIn)(self.REMEDY, error, arguments)
 
 
 if __name__ == "__main__":

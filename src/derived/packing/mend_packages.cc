@@ -61,6 +61,19 @@ bool is_known_code(std::string_view file, std::string_view line) {
   return false;
 }
 
+// Python also ends lines where people see none, and skips a mark at the front: code could hide there.
+bool has_other_lines(std::string_view text) {
+  if (text.starts_with("\xef\xbb\xbf")) return true;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::string_view rest = text.substr(i);
+    if (rest[0] == '\r' && !rest.starts_with("\r\n")) return true;
+    if (static_cast<unsigned char>(rest[0]) < ' ' && rest[0] != '\n' && rest[0] != '\r' && rest[0] != '\t') return true;
+    if (rest.starts_with("\xc2\x85") || rest.starts_with("\xe2\x80\xa8") || rest.starts_with("\xe2\x80\xa9"))
+      return true;
+  }
+  return false;
+}
+
 class PackagesMending {
  public:
   explicit PackagesMending(const PackagesOrder& order) : order_(order), site_(order.top / order.below) {}
@@ -122,6 +135,9 @@ class PackagesMending {
   void mend_paths(const std::string& name) {
     const std::string text = try_read_text(site_ / name, 1 << 20).value_or("");
     if (name.starts_with("__editable__")) refuse_editable(name.substr(12, name.find('-') - 12));
+    if (has_other_lines(text))
+      throw Error(FailureKind::invalid, fmt::format("{} has control characters", printable(name)),
+                  "remove it with its package");
     std::string mended;
     for (std::string_view left = text; !left.empty();) {
       const std::string_view line = next_line(left);

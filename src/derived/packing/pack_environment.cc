@@ -42,7 +42,9 @@ class Packing {
       : programs_(programs), order_(order), source_(prefix_source(order.prefix)) {}
 
   PackedTree run() {
+    refuse_store_inside();
     refuse_others();
+    refuse_others_in_library();
     tree_.form = source_.is_venv ? "venv" : "prefix";
     places_ = {source_.root, source_.given};
     if (source_.base != source_.root) places_.push_back(source_.base);
@@ -86,6 +88,37 @@ class Packing {
       return true;
     if (!source_.is_venv) return name.starts_with("idle3") || name == "python" || name == "python3";
     return is_interpreter_name(name) || name == "pythonw" || name == "activate_this.py";
+  }
+
+  // Its library runs, too, when it starts.
+  void refuse_others_in_library() {
+    const TrustedOwners& owners = programs_.owners();
+    const fs::path folder = source_.base / library();
+    const auto refuse = [](const fs::path& file, const std::string& why) {
+      throw Error(FailureKind::access,
+                  fmt::format("the interpreter is not started: {}: {}", printable(file.native(), 1000), why),
+                  "take one that only you, root or a trusted owner can write");
+    };
+    if (const auto why = owners.why_not(folder)) refuse(folder, *why);
+    std::error_code error;
+    for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+      if (at.depth() == 0 && at->path().filename() == "site-packages") at.disable_recursion_pending();
+      if (at->is_symlink()) continue;
+      if (const auto why = owners.why_not_itself(at->path())) refuse(at->path(), *why);
+    }
+    if (error) throw_errno("list", folder, error.value());
+    for (fs::directory_iterator at(source_.base / "lib", error), end; !error && at != end; at.increment(error)) {
+      if (at->path().filename().native().find(".so") == std::string::npos) continue;
+      if (const auto why = owners.why_not(at->path())) refuse(at->path(), *why);
+    }
+  }
+
+  // The tree must not be copied into itself.
+  void refuse_store_inside() {
+    for (const fs::path& place : {source_.root, source_.base})
+      if (is_below(order_.to, place))
+        throw Error(FailureKind::usage, fmt::format("the store lies in {}", printable(place.native(), 1000)),
+                    "take a store elsewhere");
   }
 
   void copy() {
@@ -166,6 +199,9 @@ class Packing {
   ProgramAnswer start(std::vector<std::string> argv) {
     std::map<std::string, std::string> variables;
     for (const auto& [name, value] : programs_.environment().variables) variables[name] = "";
+    for (const char* name : {"PYTHONHOME", "PYTHONPATH", "PYTHONPLATLIBDIR", "PYTHONSTARTUP", "PYTHONWARNINGS",
+                             "PYTHONEXECUTABLE", "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT"})
+      variables[name] = "";
     variables["PATH"] = "/usr/bin:/bin";
     variables["LC_ALL"] = "C";
     variables["PYTHONHASHSEED"] = "0";

@@ -149,14 +149,22 @@ void TreeCopy::link(const fs::path& from, const std::string& below) {
 }
 
 void TreeCopy::finish() {
+  const fs::path top = fs::canonical(to_);
   bool changed = true;
   while (changed) {  // a link to a link that is removed
     changed = false;
     std::erase_if(links_, [&](const Link& each) {
-      if (try_stat(to_ / each.path)) return false;
-      if (!try_stat(each.origin))
+      std::error_code error, unknown;
+      const fs::path leads_to = fs::canonical(to_ / each.path, error), led_to = fs::canonical(each.origin, unknown);
+      if (unknown)
         throw Error(FailureKind::invalid, fmt::format("{} is a symlink that leads nowhere", seen(each.origin)),
                     "remove it");
+      const auto holds = [&](const fs::path& place) { return is_below(led_to, place); };
+      if ((!error && !is_below(leads_to, top)) || std::ranges::none_of(places_, holds))
+        throw Error(FailureKind::invalid,
+                    fmt::format("{} leads outside of the environment, by other symlinks", seen(each.origin)),
+                    "put the file itself there");
+      if (!error) return false;
       ::unlink((to_ / each.path).c_str());
       return changed = true;
     });
