@@ -110,14 +110,24 @@ class Resolved(EnvLock):
     def test_only_indexes_of_the_user(self):
         self.index.wheel("x", "1.0")
         self.index.write()
-        resolver = ("--resolver", self.resolvers()[0])
+        self.resolvers_there = self.resolvers()
+        resolver = ("--resolver", self.resolvers_there[0])
         text = f"--index-url {self.index.url}/\nx"
         self.refused("invalid", ["requirements.txt:1", "an index that your own configuration does not name"], text, *resolver, index=False)
         self.assertEqual(self.lock(text, *resolver, index=False, PIP_INDEX_URL=self.index.url).record["packages"][0]["version"], "1.0")
         (self.home / ".config/pip").mkdir(parents=True)
         (self.home / ".config/pip/pip.conf").write_text(f"[global]\nindex-url = {self.index.url}\n")
         self.assertFalse(self.lock(text, *resolver, index=False).record["changed"])
+        (self.home / ".config/pip/pip.conf").unlink()
+        self.only_variables_name_it()
         self.refused_lines()
+
+    def only_variables_name_it(self):
+        """Else pip and uv would ask the public index for packages that are the site's own."""
+        named = self.index.url.replace("//", "//user:secret@")
+        for resolver in self.resolvers_there:
+            found = self.lock("x", "--resolver", resolver, index=False, PIP_INDEX_URL=named, UV_DEFAULT_INDEX=named).record["packages"]
+            self.assertEqual([one["url"] for one in found], [f"{self.index.url}/x/x-1.0-py3-none-any.whl"])
 
     def refused_lines(self):
         (self.home / "pylock.toml").unlink()

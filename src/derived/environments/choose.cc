@@ -131,10 +131,13 @@ class Chooser {
       const auto rank = tags_.rank(name);
       if (!rank) continue;
       const RankedWheel ranked{&file, *rank, name.build, name.build_suffix};
+      if (best && best->file->name == file.name && best->file->sha256 != file.sha256)
+        throw Error(FailureKind::invalid,
+                    fmt::format("{}: {} is there twice, with two digests", package.place, printable(file.name)));
       if (!best || ranked.is_better_than(*best)) best = ranked;
     }
     if (!best) {
-      object(why_none(package));
+      object(against_.size() < against_max ? why_none(package) : std::string());
       return std::nullopt;
     }
     if (best->file->sha256.empty()) {

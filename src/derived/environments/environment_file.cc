@@ -22,7 +22,9 @@ bool is_spec(std::string_view text) {
            std::string_view("._+-!~=<>,*:| /").find(c) != std::string_view::npos;
   };
   return !text.empty() && text.size() <= spec_length_max && text[0] != '-' && text[0] != '/' && text[0] != '.' &&
-         std::ranges::all_of(text, fits);
+         std::ranges::all_of(text, fits) && !text.ends_with(".conda") && !text.ends_with(".tar.bz2") &&
+         text.find('/', std::min(text.find("::"), text.size())) == std::string_view::npos &&
+         (text.find('/') == std::string_view::npos || text.find("::") != std::string_view::npos);  // no local file
 }
 
 }  // namespace

@@ -57,9 +57,9 @@ NamedFile named_file(const fs::path& named) {
 // A directory of this process alone, for what a program reads.
 class LockScratch {
  public:
-  explicit LockScratch(const Environment& environment) {
-    std::string name = environment.get("TMPDIR").value_or("/tmp");
-    if (!name.starts_with('/')) name = "/tmp";
+  explicit LockScratch(const Programs& programs) {
+    std::string name = programs.environment().get("TMPDIR").value_or("/tmp");
+    if (!name.starts_with('/') || programs.owners().why_not(name)) name = "/tmp";
     name += "/sabath-lock-XXXXXX";
     if (::mkdtemp(name.data()) == nullptr) throw_errno("make a directory", name, errno);
     path_ = name;
@@ -97,6 +97,9 @@ class Locking {
     for (const NamedFile& file : files_) read(file);
     resolve_requirements();
     result_.packages = choose_packages(locks_, result_.target);
+    if (result_.packages.empty())
+      throw Error(FailureKind::not_found, "these files name no package for this target",
+                  "look at their markers, and at their groups");
     for (const ChosenPackage& package : result_.packages)
       (package.manager == PackageManager::conda ? result_.has_conda : result_.has_python) = true;
     std::ranges::stable_sort(result_.packages, {}, &ChosenPackage::name);
@@ -194,7 +197,7 @@ class Locking {
     refuse_channels(environment, file.name);
     refuse_offline(file.name);
     const std::string program = find_resolver({"micromamba", "mamba", "conda"}, file.name);
-    const LockScratch scratch(programs_.environment());
+    const LockScratch scratch(programs_);
     locks_.push_back(resolve_by_conda(programs_, program, environment, result_.target, scratch.path()));
     note_resolver(program);
     result_.remarks.insert(result_.remarks.end(), environment.remarks.begin(), environment.remarks.end());
@@ -237,7 +240,7 @@ class Locking {
     if (question.indexes.empty())
       for (const std::string& url : order_.indexes) question.indexes.push_back({url, "", !question.indexes.empty()});
     const std::string program = find_resolver({"uv", "pip"}, wanted_.lines[0].place);
-    const LockScratch scratch(programs_.environment());
+    const LockScratch scratch(programs_);
     EnvironmentLock lock = program == "uv" ? resolve_by_uv(programs_, question, result_.target, scratch.path())
                                            : resolve_by_pip(programs_, question, result_.target, scratch.path());
     keep_stated_digests(lock, question.lines);

@@ -55,6 +55,7 @@ std::string why_no_wheel(std::string_view text, const std::string& name) {
   if (text.starts_with("git+") || text.starts_with("hg+") || text.starts_with("svn+") || text.starts_with("bzr+"))
     return "it names a repository, whose code would run";
   const auto url = Url::try_parse(text);
+  if (text.find_first_of("\\\"'`<>{}$") != std::string_view::npos) return "its URL has characters that no URL has";
   if (!url) return "its URL is malformed, or has a password in it";
   if (url->scheme() != "https" && url->scheme() != "http") return "its URL is of no web server";
   const std::string file = url->file_name();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,6 +38,9 @@ void keep_stated_digests(EnvironmentLock& lock, std::span<const RequirementLine>
 [[nodiscard]] EnvironmentLock resolve_by_conda(Programs& programs, const std::string& program,
                                                const CondaEnvironment& environment, const WheelTarget& target,
                                                const std::filesystem::path& scratch);
+
+// Variables of pip, uv, conda and mamba, and of proxies, that name URLs: without them another index would be asked.
+[[nodiscard]] std::map<std::string, std::string> index_variables(const Environment& environment);
 
 // The Error of a program that gave no answer: its whole complaint on one line.
 [[noreturn]] void throw_no_answer(const std::string& program, const ProgramAnswer& answer, const std::string& hint);

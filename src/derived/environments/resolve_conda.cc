@@ -80,13 +80,12 @@ EnvironmentLock resolve_by_conda(Programs& programs, const std::string& program,
   }
   argv.insert(argv.end(), environment.specs.begin(), environment.specs.end());
   const std::string libc = target.is_musl ? "" : target.libc();
-  const ProgramAnswer answer = programs.ask(std::move(argv),
-                                            {{"CONDA_PKGS_DIRS", (scratch / "packages").string()},
-                                             {"CONDA_SUBDIR", conda_platform(target)},
-                                             {"MAMBA_PLATFORM", conda_platform(target)},
-                                             {"CONDA_OVERRIDE_GLIBC", libc},
-                                             {"CONDA_JSON", "1"}},
-                                            plan_max);
+  auto changes = index_variables(programs.environment());
+  changes["CONDA_PKGS_DIRS"] = (scratch / "packages").string();
+  changes["CONDA_SUBDIR"] = changes["MAMBA_PLATFORM"] = conda_platform(target);
+  changes["CONDA_OVERRIDE_GLIBC"] = libc;
+  changes["CONDA_JSON"] = "1";
+  const ProgramAnswer answer = programs.ask(std::move(argv), changes, plan_max);
   if (!answer.came) throw_no_answer(program, answer, "it names what contradicts what: choose other versions");
   EnvironmentLock lock = lock_of_plan(answer.out, program);
   lock.channels = environment.channels;

@@ -110,7 +110,8 @@ class PipRounds {
       argv.emplace_back("--platform");
       argv.push_back(platform);
     }
-    std::map<std::string, std::string> changes{{"NO_COLOR", "1"}};
+    auto changes = index_variables(programs_.environment());
+    changes["NO_COLOR"] = "1";
     std::string extra;
     for (const IndexOption& index : question_.indexes) {
       if (index.is_extra)

@@ -51,6 +51,16 @@ void throw_no_answer(const std::string& program, const ProgramAnswer& answer, co
               hint);
 }
 
+std::map<std::string, std::string> index_variables(const Environment& environment) {
+  std::map<std::string, std::string> variables;
+  for (const auto& [name, value] : environment.variables) {
+    const bool is_theirs = name.starts_with("PIP_") || name.starts_with("UV_") || name.starts_with("CONDA_") ||
+                           name.starts_with("MAMBA_") || to_lower(name).ends_with("_proxy");
+    if (is_theirs && value.find("://") != std::string::npos) variables.emplace(name, value);
+  }
+  return variables;
+}
+
 PythonQuestion question_of(const RequirementsFile& file, const WheelTarget& target) {
   PythonQuestion question;
   question.indexes = file.indexes;
@@ -101,8 +111,9 @@ EnvironmentLock resolve_by_uv(Programs& programs, const PythonQuestion& question
     argv.emplace_back("--python-platform");
     argv.push_back(platform);
   }
-  std::map<std::string, std::string> changes{
-      {"UV_PYTHON_DOWNLOADS", "never"}, {"UV_NO_PROGRESS", "1"}, {"NO_COLOR", "1"}};
+  auto changes = index_variables(programs.environment());
+  changes["UV_PYTHON_DOWNLOADS"] = "never";
+  changes["UV_NO_PROGRESS"] = changes["NO_COLOR"] = "1";
   std::vector<std::string> extra;
   for (const IndexOption& index : question.indexes) {
     if (index.is_extra)

@@ -106,6 +106,7 @@ class UvGraph {
   EnvironmentLock walk() {
     for (std::size_t i = 0; i < nodes_.size(); ++i)
       if (nodes_[i].is_project) visit(i, {});
+    if (open_.empty()) throw_at(origin_, 1, "has no project, from which its packages are needed");
     while (!open_.empty()) {
       const auto [index, extra] = open_.front();
       open_.pop_front();

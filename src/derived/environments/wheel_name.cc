@@ -10,7 +10,7 @@
 namespace sabath {
 namespace {
 
-constexpr std::size_t wheel_name_max = 300, tags_max = 256;  // of all combinations
+constexpr std::size_t wheel_name_max = 300, tags_max = 64;  // of all combinations
 
 std::optional<std::vector<std::string>> tags_in(const std::string& text) {
   std::vector<std::string> tags = parts_at(to_lower(text), '.');

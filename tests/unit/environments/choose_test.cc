@@ -166,6 +166,9 @@ TEST(Choice, RefusesContradictions) {
   EXPECT_THAT(refusal_of([&] { (void)choose_packages(std::span(&lock, 1), of); }), HasSubstr("contradicts"));
   lock.packages[1].marker = "sys_platform == 'win32'";
   EXPECT_EQ(choose_packages(std::span(&lock, 1), of).size(), 1U);
+  lock.packages = {package({"py3-none-any", "py3-none-any"})};
+  lock.packages[0].files[1].sha256 = std::string(64, 'b');
+  EXPECT_THAT(refusal_of([&] { (void)choose_packages(std::span(&lock, 1), of); }), HasSubstr("there twice"));
   lock.packages = {package({"py3-none-any"})};
   lock.packages[0].name = "y";
   EXPECT_THAT(refusal_of([&] { (void)choose_packages(std::span(&lock, 1), of); }), HasSubstr("is no wheel of y 1.0"));

@@ -66,6 +66,9 @@ TEST(Requirements, RefuseWhatWouldRunCodeOrLeadElsewhere) {
            {"x @ https://h/y-1-py3-none-any.whl", "no wheel of x"},
            {"x @ https://u:secret@h/x-1-py3-none-any.whl", "password"},
            {"--find-links /x", "place for packages"},
+           {R"(x @ https://h/x-1-py3-none-any.whl?\)"
+            "y",
+            "characters"},
            {"-f https://h", "place for packages"},
            {"-fhttps://h", "place for packages"},
            {"--trusted-host h", "certificate"},
