@@ -214,8 +214,9 @@ class Refused(Pack):
             (self.site / name).symlink_to(target)
             self.refused(name, word)
             (self.site / name).unlink()
+        (self.home / "elsewhere").mkdir()
         (self.site / "up").symlink_to("../../..")  # the environment itself, and from there one further
-        (self.site / "out").symlink_to("up/../interpreter/bin")
+        (self.site / "out").symlink_to("up/../elsewhere")
         self.refused("out", "outside")
         (self.site / "out").unlink()
         (self.site / "up").unlink()

@@ -89,8 +89,8 @@ void count_unknown(const LockedEnvironment& environment, EnvLockRecord& record) 
 EnvLockRecord env_lock(Session& session, const EnvLockRequest& request, EventSink&, std::stop_token stop) {
   const LockOrder order = order_of(session, request);
   const auto& trusted = session.settings().trusted_owners;
-  Programs programs(request.environment, TrustedOwners({trusted.begin(), trusted.end()}), {request.patience, request.patience},
-                    std::move(stop));
+  Programs programs(request.environment, TrustedOwners({trusted.begin(), trusted.end()}),
+                    {request.patience, request.patience}, std::move(stop));
   const LockedEnvironment environment = lock_environment(programs, order);
   EnvLockRecord record;
   record.form = environment.has_conda ? "conda-lock" : "pylock";
