@@ -183,6 +183,10 @@ class EveryVerb(Case):
         self.do("site show", here, says="architecture")
         self.do("site diff", here, here)
         self.do("site solve", "python>=3", "--site", here, says="python")
+        explicit = self.home / "explicit.txt"
+        explicit.write_text(f"@EXPLICIT\nhttps://conda.example/linux-64/numpy-2.1.0-h_0.conda#{'a' * 64}\n")
+        self.do("env lock", explicit, "--platform", "x86_64", "-o", self.home / "conda-lock.yml", says="numpy")
+        self.do("env pack", "tools", self.home, code=2, says="python3")
         self.do("demo", "-o", self.home / "demo", "--quiet")
         library = pathlib.Path(program.BINARY).parent.parent / "lib/libsabath.so"
         if library.exists():

@@ -49,10 +49,11 @@ THIRD_PARTY = {
     r"openssl/.*": {"src/core/base"},
     r"xxhash\.h": {"src/core/base"},
     r"re2/.*": {"src/runs/metrics", "src/catalogue/index", "fetchers/command"},
-    r"yaml\.h": {"src/runs/run", "src/catalogue/recipe"},
+    r"yaml\.h": {"src/runs/run", "src/catalogue/recipe", "src/derived/environments"},
     r"archive(_entry)?\.h": {"src/transfer/fetch", "src/data/formats"},
     r"microhttpd\.h": {"src/sharing/serve"},
     r"zlib\.h": {"src/data/formats"},
+    r"elf\.h": {"src/derived/packing"},
     r"zstd\.h": {"src/core/manifest", "src/storage/store", "src/transfer/fetch"},
     r"CLI/.*": {"src/front/cli"},
 }

@@ -23,15 +23,19 @@ PROGRAMS = {
     "src/site/software/module_systems.cc", "src/site/software/devices.cc", "src/site/software/scheduler.cc",  # modulecmd, nvidia-smi, sinfo
     "src/runs/checks/mpi_checks.cc",  # ompi_info, mpirun, how an MPI was configured
     "src/front/verbs/doctor/doctor_machine.cc",  # anything that has a version
+    "src/derived/environments/requirements_file.cc", "src/derived/environments/user_indexes.cc",  # what pip's files may have
+    "src/derived/environments/resolve_python.cc", "src/derived/environments/resolve_pip.cc", "src/derived/environments/resolve_conda.cc",  # uv, pip, conda
+    "src/derived/packing/mend_libraries.cc",  # patchelf
 }  # fmt: skip
 TOLD = {
     "bagit.py --sha512", "aws s3 cp --request-payer", "aws configure export-credentials --format",
     "srun --mpi=pmix", "ssh {} {} --version", "clone it with --recurse-submodules",
 }  # fmt: skip
-# Lines that are content and no remedy: a recipe and a crate for people at any machine, what is hashed, what is refused.
+# Lines that are content and no remedy: a recipe and a crate for people at any machine, what is hashed, what is refused, a lock.
 LINES = {
     "src/front/verbs/care/adopt.cc": "sabath adopt", "src/runs/report/ro_crate.cc": "sabath cite",
     "src/runs/report/mlflow_store.cc": "sabath run", "src/front/verbs/doctor/doctor_store.cc": "sabath doctor",
+    "src/derived/environments/lock_text.cc": "sabath env lock", "src/front/verbs/environments/env_pack.cc": "sabath env pack",
 }  # fmt: skip
 KEYS = "docs/requests-and-records.md"
 STARTED = "src/front/companion/act.cc"  # where the program itself speaks, before there is a host or a line

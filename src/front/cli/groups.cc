@@ -9,11 +9,11 @@
 namespace sabath::cli {
 namespace {
 
-// At most 30 daily words in all. Nouns that are to come have their place, too: `env`,
-// `image`, `runs` and `workflow` in runs.
+// At most 30 daily words in all. Nouns that are to come have their place, too: `image`, `runs` and
+// `workflow` in runs.
 constexpr VerbGroup all_groups[] = {
     {"data", "Get data", {"fetch", "plan", "stage", "path", "view"}, {"unstage"}},
-    {"runs", "Run", {"run", "job", "report", "trust"}, {"compare", "task", "log", "sample"}},
+    {"runs", "Run", {"run", "job", "report", "trust"}, {"compare", "task", "log", "sample", "env"}},
     {"derive", "Derive", {"apply", "convert", "infer", "inspect"}, {"hdf5"}},
     {"catalogue", "Catalogue", {"list", "search", "info", "catalogue"}, {"cite", "fair"}},
     {"store", "Store", {"verify", "du", "gc", "rm", "keep", "adopt", "manifest"}, {"unkeep", "init"}},
@@ -23,6 +23,7 @@ constexpr VerbGroup all_groups[] = {
 
 constexpr std::pair<std::string_view, std::string_view> nouns[] = {
     {"catalogue", "recipes of your own and of others: new, edit, pin, subscribe, ..."},
+    {"env", "environments of Python and conda: lock, pack"},
     {"hdf5", "look into HDF5 files, take parts of them, hash their data"},
     {"manifest", "hash a directory, and compare it later: create, verify, diff, ..."},
     {"site", "what this machine has, and what to load: detect, show, diff, solve"},

@@ -11,6 +11,7 @@
 #include "comm/solo_comm.h"
 #include "fetch/known_tree.h"
 #include "holdings/by_ranks.h"
+#include "holdings/stale_modules.h"
 #include "hub/layout.h"
 #include "session/hub_assets.h"
 #include "session/past_shared.h"
@@ -49,6 +50,7 @@ class AssetStaging {
     if (recipe != nullptr) lease_ = store_->lease({}, "stage " + recipe->name, {true});
     StageJob job;
     if (!know(recipe, {}, job)) job = fetch(recipe);
+    if (job.manifest && job.shared != nullptr) warn_of_stale_modules(*job.shared, *job.manifest, events_);
     Staged staged = stage_asset(comm_, std::move(job), request_, events_, stop_);
     if (staged.shared_lacks && !request_.no_fetch) {  // what arrived meanwhile is not moved again
       const StagedAsset before = std::move(staged.asset);

@@ -12,6 +12,7 @@
 #include "fetch/hosts/space_guard.h"
 #include "fetch/known_tree.h"
 #include "fetch/shown_view.h"
+#include "holdings/stale_modules.h"
 #include "hub/layout.h"
 #include "hub/revision.h"
 #include "sabath/error.h"
@@ -71,7 +72,7 @@ std::filesystem::path tidy(const std::filesystem::path& to) {
 
 }  // namespace
 
-ViewRecord view(Session& session, const ViewRequest& request, EventSink&, std::stop_token stop) {
+ViewRecord view(Session& session, const ViewRequest& request, EventSink& events, std::stop_token stop) {
   check_view(request);
   const auto store = open_existing_store(session.settings());
   const Sha256 root = kept_root(request.name, session.settings(), *store);
@@ -85,6 +86,7 @@ ViewRecord view(Session& session, const ViewRequest& request, EventSink&, std::s
                 recipe ? way_back(*recipe, store.get(), manifest ? &*manifest : nullptr)
                        : fmt::format("`{}` shows what can be fetched", verb_text("list")));
   }
+  if (request.to) warn_of_stale_modules(*store, *manifest, events);
   ViewRecord record;
   if (request.to) record.path = tidy(*request.to);
   std::vector<HubAsset> hub;

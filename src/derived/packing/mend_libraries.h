@@ -1,0 +1,31 @@
+// ELF files of a tree: each finds the tree's libraries from its own place, by patchelf where it does not, and none
+// needs one that only this machine has. One thread. Throws Error{invalid} with a list, Error{not_found} without
+// patchelf.
+#pragma once
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "software/programs.h"
+
+namespace sabath {
+
+struct LibrariesOrder {
+  std::filesystem::path top, interpreter;     // the tree; the interpreter's file in it
+  std::vector<std::filesystem::path> places;  // where the tree was
+  std::set<std::string> accepted;             // names of libraries that the nodes bring, of files for other machines
+};
+
+struct MendedLibraries {
+  std::set<std::string> changed;    // paths below `top`
+  std::string machine;              // "x86_64"
+  std::set<std::string> of_system;  // libraries that the nodes' system must have
+  std::set<std::string> of_nodes;   // accepted ones, and those of drivers
+  std::vector<std::string> remarks;
+};
+
+[[nodiscard]] MendedLibraries mend_libraries(Programs& programs, const LibrariesOrder& order);
+
+}  // namespace sabath

@@ -1,0 +1,33 @@
+// What installers noted beside packages: RECORD, direct_url.json, .pth. What names a place is taken out or refused by
+// name; RECORD says what is in the tree in the end. One thread. Throws Error{invalid}.
+#pragma once
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace sabath {
+
+struct FoundPackage {
+  std::string name, version;
+};
+
+struct PackagesOrder {
+  std::filesystem::path top;                  // of the tree that is packed
+  std::string below;                          // "lib/python3.11/site-packages"
+  std::vector<std::filesystem::path> places;  // where the tree was: absolute lines of .pth may name these
+  std::set<std::string> accepted;             // .pth files with code that a user vouches for
+};
+
+struct MendedPackages {
+  std::vector<FoundPackage> packages;  // in the order of their names
+  std::vector<std::string> remarks;
+};
+
+// Before anything else is mended: editable packages and .pth files that cannot be moved are refused.
+[[nodiscard]] MendedPackages mend_packages(const PackagesOrder& order);
+// After all: rows of files that were changed or removed. `changed`: paths below `top`.
+void mend_installed_records(const PackagesOrder& order, const std::set<std::string>& changed);
+
+}  // namespace sabath

@@ -1,0 +1,40 @@
+// A virtual environment or prefix made into one tree that names no place: copied, mended, compiled, tried. The tree
+// holds environment.json, which says what it is. One thread. Throws what the files of this room throw, Error{command}
+// where the packed interpreter does not work.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "packing/mend_packages.h"
+#include "software/programs.h"
+
+namespace sabath {
+
+inline constexpr const char* environment_note_name = "environment.json";
+inline constexpr std::uint64_t environment_note_max = 16 << 20;
+
+struct PackOrder {
+  std::filesystem::path prefix;
+  std::filesystem::path to;        // an empty directory
+  std::set<std::string> accepted;  // .pth files, libraries of the nodes
+  std::stop_token stop;
+};
+
+struct PackedTree {
+  std::string form;                                   // "venv", "prefix"
+  std::string python, implementation, abi, platform;  // "3.11.7", "cpython-311", "cpython-311-x86_64-linux-gnu", ...
+  std::string machine;
+  std::vector<FoundPackage> packages;
+  std::set<std::string> of_system, of_nodes;  // libraries
+  std::uint64_t libraries_changed = 0, scripts_changed = 0, compiled = 0, not_compiled = 0;
+  std::vector<std::string> remarks;
+};
+
+[[nodiscard]] PackedTree pack_environment(Programs& programs, const PackOrder& order);
+
+}  // namespace sabath

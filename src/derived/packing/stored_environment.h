@@ -1,0 +1,35 @@
+// A packed tree on its way into the store: a place of its own below the store's temporary ones, then objects and a
+// manifest; no file is copied. One thread. Throws Error{space}, Error{storage}, Error{interrupted}.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <stop_token>
+
+#include "sabath/event.h"
+#include "store/store.h"
+
+namespace sabath {
+
+class PackingPlace {
+ public:
+  explicit PackingPlace(Store& store);
+  ~PackingPlace();
+  PackingPlace(const PackingPlace&) = delete;
+  PackingPlace& operator=(const PackingPlace&) = delete;
+  [[nodiscard]] std::filesystem::path tree() const { return directory_ / "tree"; }
+
+ private:
+  std::filesystem::path directory_;
+};
+
+struct StoredEnvironment {
+  Sha256 root;
+  std::uint64_t files = 0, bytes = 0;
+};
+
+// The files of `tree` are gone from there then.
+[[nodiscard]] StoredEnvironment store_environment(Store& store, const std::filesystem::path& tree, EventSink& events,
+                                                  const std::stop_token& stop);
+
+}  // namespace sabath

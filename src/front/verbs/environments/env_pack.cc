@@ -1,0 +1,147 @@
+#include "sabath/verbs/env_pack.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "holdings/holding.h"
+#include "holdings/registration.h"
+#include "packing/pack_environment.h"
+#include "packing/stored_environment.h"
+#include "sabath/error.h"
+#include "sabath/path.h"
+#include "verbs/verb.h"
+
+namespace sabath {
+namespace {
+
+constexpr std::chrono::hours compile_patience{4};
+
+std::set<std::string> accepted_names(const EnvPackRequest& request) {
+  std::set<std::string> names;
+  for (const std::string& name : request.accepted) {
+    if (name.empty() || name.size() > 255 || name.find('/') != std::string::npos)
+      throw Error(FailureKind::usage, fmt::format("{} is no name of a file", printable(name)),
+                  "give the name without its directory: NAME.pth, libmpi.so.40");
+    names.insert(name);
+  }
+  return names;
+}
+
+EnvPackRecord record_of(PackedTree&& tree) {
+  EnvPackRecord record;
+  record.made_of = std::move(tree.form);
+  record.python = std::move(tree.python);
+  record.abi = std::move(tree.abi);
+  record.platform = std::move(tree.platform);
+  record.machine = std::move(tree.machine);
+  record.libraries_changed = tree.libraries_changed;
+  record.scripts_changed = tree.scripts_changed;
+  record.compiled = tree.compiled;
+  record.not_compiled = tree.not_compiled;
+  for (FoundPackage& each : tree.packages) record.packages.push_back({std::move(each.name), std::move(each.version)});
+  record.system_libraries.assign(tree.of_system.begin(), tree.of_system.end());
+  record.node_libraries.assign(tree.of_nodes.begin(), tree.of_nodes.end());
+  record.remarks = std::move(tree.remarks);
+  return record;
+}
+
+}  // namespace
+
+EnvPackRecord env_pack(Session& session, const EnvPackRequest& request, EventSink& events, std::stop_token stop) {
+  const SessionSettings& settings = session.settings();
+  check_name(request.name);
+  const std::set<std::string> accepted = accepted_names(request);
+  const auto store = open_stores(settings);
+  const Lease lease = store->lease({}, "env pack " + request.name, {true});
+  const PackingPlace place(*store);
+  events.on(event::AssetStarted{request.name, std::nullopt, 0});
+  events.on(event::PhaseChanged{"pack"});
+  Programs programs(request.environment,
+                    TrustedOwners({settings.trusted_owners.begin(), settings.trusted_owners.end()}),
+                    {compile_patience, compile_patience}, stop);
+  EnvPackRecord record = record_of(pack_environment(programs, {request.prefix, place.tree(), accepted, stop}));
+  events.on(event::PhaseChanged{"store"});
+  const StoredEnvironment stored = store_environment(*store, place.tree(), events, stop);
+  record.manifest = stored.root.prefixed();
+  record.files = stored.files;
+  record.bytes = stored.bytes;
+  const std::string steps = fmt::format("sabath env pack {} PREFIX", request.name);
+  Registration known = register_name(settings, *store, request.name, stored.root, steps);
+  if (known.leads_here) {
+    record.known_by = std::move(known.file);
+    record.path = show_asset(settings, *store, request.name, stored.root, stop);
+  }
+  events.on(event::AssetFinished{request.name});
+  return record;
+}
+
+template <>
+struct Described<EnvPackRequest> {
+  using Of = EnvPackRequest;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "all who use the store know the environment by this name", .required = true,
+                   .argument = "NAME"),
+      SABATH_FIELD(prefix, .help = "a virtual environment, or a prefix with an interpreter of its own",
+                   .required = true, .argument = "PREFIX"),
+      SABATH_FIELD(accepted, .help = "a .pth file with code, or a library that each node has; repeat it",
+                   .option = "accept", .value = "FILE"),
+      SABATH_FIELD(environment, .help = "variables of the caller", .hidden = true),
+  };
+};
+
+template <>
+struct Described<EnvPackedPackage> {
+  using Of = EnvPackedPackage;
+  static constexpr Field table[] = {
+      SABATH_FIELD(name, .help = "of the package"),
+      SABATH_FIELD(version, .help = "that is in it"),
+  };
+};
+
+template <>
+struct Described<EnvPackRecord> {
+  using Of = EnvPackRecord;
+  static constexpr Field table[] = {
+      SABATH_FIELD(manifest, .help = "the root of the environment"),
+      SABATH_FIELD(made_of, .help = "venv, or prefix"),
+      SABATH_FIELD(python, .help = "version of the interpreter"),
+      SABATH_FIELD(abi, .help = "of compiled modules"),
+      SABATH_FIELD(platform, .help = "as the interpreter names it"),
+      SABATH_FIELD(machine, .help = "of the interpreter's program"),
+      SABATH_FIELD(files, .help = "in it", .unit = "files"),
+      SABATH_FIELD(bytes, .help = "in it", .unit = "bytes"),
+      SABATH_FIELD(libraries_changed, .help = "programs and libraries that got a RUNPATH without a place",
+                   .unit = "files"),
+      SABATH_FIELD(scripts_changed, .help = "scripts that now find the interpreter beside them", .unit = "files"),
+      SABATH_FIELD(compiled, .help = "modules that were compiled", .unit = "files"),
+      SABATH_FIELD(not_compiled, .help = "modules that this interpreter cannot compile", .unit = "files"),
+      SABATH_FIELD(packages, .help = "in the order of their names"),
+      SABATH_FIELD(system_libraries, .help = "libraries that the nodes' system has to have"),
+      SABATH_FIELD(node_libraries, .help = "libraries of drivers, and those that were accepted"),
+      SABATH_FIELD(remarks, .help = "what was changed or left out"),
+      SABATH_FIELD(known_by, .help = "the recipe that gives the name this root; null: another recipe has the name",
+                   .null_if_empty = true),
+      SABATH_FIELD(path, .help = "its view; null: there is none", .null_if_empty = true),
+      SABATH_FIELD(exit, .help = "the exit code"),
+  };
+};
+
+std::string to_json(const EnvPackRecord& record) { return record_text(record); }
+
+extern constexpr LibraryVerb env_pack_call = described<env_pack>(
+    "env pack",
+    {.summary = "make an interpreter and its packages one asset, which works in any place",
+     .examples = "python3 -m venv e && e/bin/pip install numpy && sabath env pack numbers e\n"
+                 "sabath env pack numbers ~/.pyenv/versions/3.11.7      an interpreter's own prefix\n"
+                 "sabath env pack mpi e --accept libmpi.so.40           each node has this library",
+     .details = "The interpreter, its library and the packages become one tree that names no place: scripts find the "
+                "interpreter beside them, libraries each other, and compiled modules stay valid when files get a "
+                "new time. What cannot be moved is refused by name. No code of a package runs. Two packs of the same "
+                "packages give one root. The page docs/environments.md has the rules.",
+     .group = "runs"});
+
+}  // namespace sabath
