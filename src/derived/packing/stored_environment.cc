@@ -1,8 +1,11 @@
 #include "packing/stored_environment.h"
 
+#include <fmt/format.h>
+
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <span>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -15,6 +18,7 @@
 #include "packing/tree_copy.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "store/pack_stream.h"
 #include "store/take.h"
 
 namespace sabath {
@@ -25,9 +29,11 @@ namespace {
 
 constexpr std::size_t threads_max = 8;  // most of the time each waits for the disk
 
-// Files become objects side by side. The first failure ends all.
+// Files become objects side by side, and small ones of many go into packs: nodes then read few files. The first failure
+// ends all.
 struct Taking {
   Store& store;
+  PackStream packs;
   const fs::path& tree;
   const std::vector<std::string>& files;
   std::vector<FileTree>& contents;
@@ -46,6 +52,7 @@ struct Taking {
       take_all();
     }
     if (thrown) std::rethrow_exception(thrown);
+    packs.publish_all();
   }
 
   void take_all() noexcept {
@@ -63,9 +70,20 @@ struct Taking {
     static_cast<void>(RelativePath::parse(files[i]));  // before its bytes are in the store
     const auto status = try_lstat(tree / files[i]);
     executable[i] = status && (status->st_mode & S_IXUSR) != 0;
-    contents[i] = take_file(store, tree / files[i]);
+    const bool is_small =
+        store.packs(files.size()) && status && status->st_size <= std::int64_t(store.pack_threshold());
+    contents[i] = is_small ? pack(tree / files[i]) : take_file(store, tree / files[i]);
     const std::lock_guard lock(mutex);
     events.on(event::BytesReceived{0, contents[i].digest.size_bytes});
+  }
+
+  FileTree pack(const fs::path& file) {
+    const auto content = try_read_text(file, store.pack_threshold());
+    if (!content) throw Error(FailureKind::storage, fmt::format("{} was changed while it was packed", file.native()));
+    const std::span bytes = std::as_bytes(std::span(*content));
+    FileTree hashed = hash_content(bytes);
+    if (packs.add(hashed.digest, bytes)) packs.publish_full();
+    return hashed;
   }
 };
 
@@ -94,7 +112,7 @@ StoredEnvironment store_environment(Store& store, const fs::path& tree, EventSin
   for_each_packed_file(tree, [&](const std::string& path) { files.push_back(path); });
   std::vector<FileTree> contents(files.size());
   std::vector<char> executable(files.size());
-  Taking taking{store, tree, files, contents, executable, events, stop};
+  Taking taking{store, PackStream(store), tree, files, contents, executable, events, stop, 0, {}, {}};
   taking.run();
   for (std::size_t i = 0; i < files.size(); ++i) {
     stored.bytes += contents[i].digest.size_bytes;
