@@ -226,7 +226,8 @@ TEST(CondaLock, IsRefusedWhereItIsMalformed) {
            {std::string(1000, '['), "nested deeper"},
            {"", "empty"},
            {"a: [1", "is no YAML"}})
-    EXPECT_THAT(refusal_of([&, &text = text] { (void)read_conda_lock(text, "l.yml"); }), HasSubstr(why)) << text.substr(0, 80);
+    EXPECT_THAT(refusal_of([&, &text = text] { (void)read_conda_lock(text, "l.yml"); }), HasSubstr(why))
+        << text.substr(0, 80);
 }
 
 TEST(EnvironmentFile, IsRead) {
