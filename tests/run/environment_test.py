@@ -92,6 +92,7 @@ class InEnvironment(Runs):
         _, record = self.in_it("--env", "horn")
         first = self.home / "first"
         self.run_directory.rename(first)
+        self.pack("same")  # another name of the same root
         python_prefix.install(self.mine, name="drum", version="2")
         self.expect(self.sabath.run("rm", "--forget", "horn"))
         newer = self.pack()
@@ -140,6 +141,7 @@ class InEnvironment(Runs):
             self.model(["python3", "{source}/ask.py"], code={"ask.py": ASK}, requirements={"environment": text, "pip": ["flute==1.2"]})
             seen, record = self.in_it("--env", "check")
             self.assertEqual(record["environment"]["packed"]["manifest"], root)
+        shutil.rmtree(self.run_directory)
         self.launch("model", "--env", "none", code=11)  # no flute in the tests' own Python
         self.model(["python3", "{source}/ask.py"], code={"ask.py": ASK}, requirements={"environment": "horn", "pip": ["nothere==7"]})
         shutil.rmtree(self.run_directory, ignore_errors=True)

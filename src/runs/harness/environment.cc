@@ -93,7 +93,10 @@ void choose_interpreter(const RunCall& call, const ResolvedRun& run, bool in_con
   const auto named = environment.packed          ? std::vector{interpreter_of(*environment.packed)}
                      : in_conda && try_stat(own) ? std::vector{own}
                                                  : candidates(call.request.environment);
-  environment.python = choose_python(named, needs, environment.variables, call.stop);
+  VariableMap asked = environment.variables;  // over this process's own
+  if (environment.packed)
+    for (const char* name : variables_of_other_environments) asked.try_emplace(name, "");
+  environment.python = choose_python(named, needs, asked, call.stop);
   if (environment.python.missing.empty()) return;
   const bool makes = call.request.requirements == "create" && !environment.packed;  // a packed one stays what it is
   if (makes && !call.dry && !environment.python.program.empty()) {

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/split.h"
 #include "base/wording.h"
 #include "base/working_directory.h"
 #include "harness/resolved_run.h"
@@ -56,7 +57,8 @@ void take_packed(const RunRecord& record, const std::string& origin, ModuleLock&
   const std::string root = text("manifest");
   lock.packed = text("name");
   if (root.starts_with(kind)) lock.packed_root = Sha256::try_parse(root.substr(kind.size()));
-  if (lock.packed_root && is_name(lock.packed.substr(lock.packed.rfind('/') + 1)) && lock.packed.size() <= 300) return;
+  const auto words = parts_at(lock.packed, '/');  // CATALOGUE/NAME
+  if (lock.packed_root && words.size() <= 2 && std::ranges::all_of(words, is_name)) return;
   throw Error(FailureKind::invalid, fmt::format("{}: the environment of the run must have a name and a root", origin),
               "name the record of a run, as it was written");
 }

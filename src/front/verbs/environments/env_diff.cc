@@ -132,7 +132,7 @@ class EnvironmentsCompared {
   // Of packages of one version, of the interpreter, and what belongs to none.
   void files() {
     const FileOwners before(before_), after(after_);
-    std::set<std::string> told;
+    std::map<std::string, EnvironmentDifference> found;  // by the source
     diff(*before_.manifest, *after_.manifest, [&](const Difference& difference) {
       if (stop_.stop_requested()) throw Error(FailureKind::interrupted, "comparing environments was stopped");
       const Entry& entry = difference.before ? *difference.before : *difference.after;
@@ -141,14 +141,15 @@ class EnvironmentsCompared {
       std::string owner = before.of(source);
       if (owner.empty()) owner = after.of(source);
       if (!owner.empty() && changed_.contains(plain_name(owner))) return;
-      if (!told.insert(source).second) return;
-      if (told.size() > file_differences_max) {
+      const auto known = found.find(source);
+      if (known != found.end() && path != source) return;  // both differ
+      if (known == found.end() && found.size() >= file_differences_max) {
         ++record_.files_left_out;
         return;
       }
-      record_.differences.push_back(
-          {"file", owner, digest_text(difference.before), digest_text(difference.after), path});
+      found[source] = {"file", owner, digest_text(difference.before), digest_text(difference.after), path};
     });
+    for (auto& [source, difference] : found) record_.differences.push_back(std::move(difference));
   }
 
   const EnvironmentTree &before_, &after_;
