@@ -206,7 +206,7 @@ struct Described<EnvDiffRecord> {
 std::string to_json(const EnvDiffRecord& record) { return record_text(record); }
 
 extern constexpr LibraryVerb env_diff_call = described<env_diff>(
-    "env diff", {.summary = "what differs between two packed environments: packages, versions, files, interpreter",
+    "env diff", {.summary = "packages, versions and files that differ between two packed environments",
                  .examples = "sabath env diff numbers numbers-new\n"
                              "sabath env diff sha256:HEX numbers     what a run had, and what the name means today",
                  .details = "Files are named where the package has one version in both. A compiled module counts as "
