@@ -25,11 +25,11 @@ inline constexpr std::array<std::string_view, 71> option_names{
     "set_from", "simulate",      "site",      "stage_record", "status",   "store",     "threads",       "to",
     "token",    "trust",         "undo",      "url",          "wait",     "want",      "within"};
 
-inline constexpr std::array<std::string_view, 30> verb_names{
-    "adopt",        "apply",  "config", "convert", "doctor", "export",     "fetch", "fetchers",        "gc",
-    "hdf5 inspect", "import", "info",   "job",     "keep",   "list",       "log",   "manifest create", "path",
-    "report",       "rm",     "run",    "serve",   "stage",  "supporting", "task",  "trust add",       "unkeep",
-    "verify",       "view",   "want"};
+inline constexpr std::array<std::string_view, 32> verb_names{
+    "adopt",           "apply",  "config",       "convert", "doctor", "env list", "env pack", "export",     "fetch",
+    "fetchers",        "gc",     "hdf5 inspect", "import",  "info",   "job",      "keep",     "list",       "log",
+    "manifest create", "path",   "report",       "rm",      "run",    "serve",    "stage",    "supporting", "task",
+    "trust add",       "unkeep", "verify",       "view",    "want"};
 
 // A name of a list; another one is an error of the compiler.
 template <const auto& list>

@@ -179,6 +179,7 @@ class Packing {
     tree_.scripts_changed = scripts.changed.size();
     tree_.libraries_changed = libraries.changed.size();
     tree_.machine = libraries.machine;
+    tree_.glibc = libraries.glibc;
     tree_.of_system = libraries.of_system;
     tree_.of_nodes = libraries.of_nodes;
     for (auto* remarks : {&found.remarks, &scripts.remarks, &libraries.remarks})
@@ -289,6 +290,7 @@ class Packing {
                        {"abi", tree_.abi},
                        {"platform", tree_.platform},
                        {"machine", tree_.machine},
+                       {"glibc", tree_.glibc.empty() ? Json(nullptr) : Json(tree_.glibc)},
                        {"system_libraries", tree_.of_system},
                        {"node_libraries", tree_.of_nodes},
                        {"packages", packages}};

@@ -10,13 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "packed/environment_note.h"
 #include "packing/mend_packages.h"
 #include "software/programs.h"
 
 namespace sabath {
-
-inline constexpr const char* environment_note_name = "environment.json";
-inline constexpr std::uint64_t environment_note_max = 16 << 20;
 
 struct PackOrder {
   std::filesystem::path prefix;
@@ -28,7 +26,7 @@ struct PackOrder {
 struct PackedTree {
   std::string form;                                   // "venv", "prefix"
   std::string python, implementation, abi, platform;  // "3.11.7", "cpython-311", "cpython-311-x86_64-linux-gnu", ...
-  std::string machine;
+  std::string machine, glibc;
   std::vector<FoundPackage> packages;
   std::set<std::string> of_system, of_nodes;  // libraries
   std::uint64_t libraries_changed = 0, scripts_changed = 0, compiled = 0, not_compiled = 0;

@@ -11,6 +11,7 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "base/wording.h"
+#include "harness/packed_choice.h"
 #include "holdings/holding.h"
 #include "holdings/lineage.h"
 #include "machine/site_choice.h"
@@ -270,6 +271,8 @@ ResolvedRun resolve_run(const RunCall& call) {
   run.launcher = choose_launcher(call, run);
   choose_container(call, run);
   if (!call.request.lock.empty()) run.lock = read_module_lock(call, run.site);
+  settle_root_of_environment(catalogue, call, run);
+  run.packed = choose_packed(catalogue, call, run);
   return run;
 }
 

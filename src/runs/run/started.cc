@@ -30,9 +30,10 @@ Started started(const RecipeCheck& check) {
 }
 
 void add_requirements(std::vector<Started>& all, const Requirements& requirements) {
-  const auto& [python, pip, conda, system_modules, checks] = requirements;
+  const auto& [python, pip, conda, system_modules, environment, checks] = requirements;
   add_packages(all, "module", {"module", "load"}, system_modules);
   add_packages(all, "conda", {"conda", "install"}, conda);
+  if (!environment.empty()) all.push_back({{"environment", environment}, "# in the environment " + environment});
   if (!python.empty()) all.push_back({{"python", python}, "python3  # " + python});
   add_packages(all, "pip", {"pip", "install"}, pip);
   for (const RecipeCheck& check : checks) all.push_back(started(check));

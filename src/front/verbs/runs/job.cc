@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/wording.h"
 #include "base/working_directory.h"
+#include "harness/packed_choice.h"
 #include "jobs/job_queue.h"
 #include "jobs/job_watch.h"
 #include "sabath/comm.h"
@@ -247,7 +248,9 @@ class JobCall {
 
 JobRecord work_on_job(Session& session, const JobRequest& request, EventSink& events, std::stop_token stop) {
   if (!request.host.empty()) return work_on_job_of_host(session, request, events, stop);
-  return JobCall(session, request, events, stop).perform();
+  JobRequest settled = request;
+  settled.run = settled_request(std::move(settled.run));
+  return JobCall(session, settled, events, stop).perform();
 }
 
 std::string to_json(const JobRecord& record) { return record_text(record); }

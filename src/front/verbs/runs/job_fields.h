@@ -54,8 +54,10 @@ struct Described<JobRequest> {
                       .value = "KEY"),
       SABATH_FIELD_AS("from", run.from, .help = "an asset that the program starts from, as of `sabath run`",
                       .value = "ASSET"),
-      SABATH_FIELD_AS("env", run.requirements, .help = "modules and packages that the recipe needs, as of `sabath run`",
-                      .words = "none|warn|check|create"),
+      SABATH_FIELD_AS("env", run.requirements,
+                      .help = "a packed environment, staged beside the dataset; or what is done about modules and "
+                              "packages, as of `sabath run`",
+                      .value = "NAME|none|warn|check|create"),
       SABATH_FIELD_AS("checks", run.checks, .help = "what the recipe asks of the machine first, as of `sabath run`",
                       .words = "refuse|warn|none"),
       SABATH_FIELD_AS("launcher", run.launcher, .help = "auto, or a launcher of the site profile", .value = "NAME"),

@@ -13,7 +13,9 @@
 #include "base/working_directory.h"
 #include "harness/consent.h"
 #include "harness/module_lock.h"
+#include "harness/packed_choice.h"
 #include "harness/resolved_run.h"
+#include "holdings/holding.h"
 #include "jobs/job_bounds.h"
 #include "jobs/job_script.h"
 #include "jobs/job_templates.h"
@@ -54,7 +56,8 @@ class JobMaker {
   MadeJob make() {
     made_.program = find_companion(session_.settings().program);
     const RunCall looked{caller_of(session_), asked_, events_, stop_, true};
-    const ResolvedRun run = resolve_run(looked);
+    ResolvedRun run = resolve_run(looked);
+    choose_environment(run);
     settle_trust(run);
     forecast_ = foresee(session_, asked_, events_, stop_);
     refuse_data_with_code();
@@ -63,7 +66,6 @@ class JobMaker {
     made_.scheduler = &choose_job_scheduler(request_.scheduler.empty() ? site_.scheduler : request_.scheduler,
                                             request_.run.environment);
     choose_directory(run);
-    take_lock(run);
     choose_fetch(run);
     choose_resources(run);
     choose_steps(run);
@@ -116,10 +118,17 @@ class JobMaker {
     made_.plan.name = job_label(what);
   }
 
-  // The job reads a copy: the run may be moved or removed before it starts.
-  void take_lock(const ResolvedRun& run) {
-    if (request_.run.lock.empty()) return;
-    made_.lock = read_module_lock({caller_of(session_), request_.run, events_, stop_, true}, run.site).text;
+  // The job reads a copy of the lock: the run may be moved or removed before it starts.
+  void choose_environment(ResolvedRun& run) {
+    const RunCall whole{caller_of(session_), request_.run, events_, stop_, true};
+    if (!request_.run.lock.empty()) {
+      run.lock = read_module_lock(whole, run.site);
+      made_.lock = run.lock->text;
+    }
+    run.packed = choose_packed(make_catalogue(session_.settings()), whole, run);
+    if (run.packed && !is_root_alone(*run.packed))
+      environment_ = request_.run.packed.empty() ? run.packed->name : settled(request_.run.packed);
+    if (asked_.packed.empty()) asked_.packed = environment_;  // the forecast says what is to be fetched
   }
 
   [[nodiscard]] Words sabath(std::initializer_list<const char*> words) const {
@@ -148,6 +157,7 @@ class JobMaker {
     }
     for (const auto& [name, recipe] : run.used) made_.fetch.names.push_back(recipe.name);
     if (run.from) made_.fetch.names.push_back(settled(request_.run.from));
+    if (!environment_.empty()) made_.fetch.names.push_back(environment_);
     argv.insert(argv.end(), made_.fetch.names.begin(), made_.fetch.names.end());
     if (made_.fetch.models.empty() && made_.fetch.datasets.empty() && made_.fetch.names.empty()) return;
     made_.fetch_here = where == "login";
@@ -161,29 +171,13 @@ class JobMaker {
     transfer_partition_ = partition;
   }
 
-  // Of the recipe's facts: "job_gpus": 4. A stranger may have written it.
-  [[nodiscard]] static std::string recipe_text(const ResolvedRun& run, const std::string& key) {
-    const auto found = run.model.metadata.find(key);
-    return found == run.model.metadata.end() ? "" : found->second;
-  }
-
-  [[nodiscard]] static std::optional<std::uint64_t> recipe_count(const ResolvedRun& run, const std::string& key,
-                                                                 std::uint64_t maximum) {
-    const std::string text = recipe_text(run, key);
-    if (text.empty()) return std::nullopt;
-    const auto count = key == "job_memory" ? parse_size(text) : try_whole_number(text);
-    if (count && *count > 0 && *count <= maximum) return count;
-    throw Error(FailureKind::invalid, fmt::format("{}: {} cannot be {}", run.model.origin, key, printable(text)),
-                "mend the recipe's metadata");
-  }
-
   void choose_resources(const ResolvedRun& run) {
     if (const std::string asked = job_wishes(run.model.metadata); !asked.empty())
       events_.on(event::Message{fmt::format("the recipe of {} asks for {}", run.model.name, asked)});
     JobResources& of = made_.plan.resources;
     const auto first = [](std::optional<std::uint64_t> a, std::optional<std::uint64_t> b) { return a ? a : b; };
-    of.nodes = first(request_.run.nodes, recipe_count(run, "job_nodes", job_nodes_max)).value_or(1);
-    of.ranks = first(request_.run.ranks, recipe_count(run, "job_ranks", job_ranks_max)).value_or(of.nodes);
+    of.nodes = first(request_.run.nodes, job_count(run.model, "job_nodes", job_nodes_max)).value_or(1);
+    of.ranks = first(request_.run.ranks, job_count(run.model, "job_ranks", job_ranks_max)).value_or(of.nodes);
     if (of.ranks < of.nodes)
       throw Error(FailureKind::usage, fmt::format("{} ranks are not enough for {} nodes", of.ranks, of.nodes),
                   "give each node one at least");
@@ -192,9 +186,9 @@ class JobMaker {
                   fmt::format("{} would start one process: no step of its recipe is parallel", run.model.name),
                   fmt::format("leave {} and {} out", option_text("ranks"), option_text("nodes")));
     }
-    of.cores = first(first(request_.cores, recipe_count(run, "job_cores", job_cores_max)), site_.cores);
-    of.gpus = first(first(request_.gpus, recipe_count(run, "job_gpus", job_gpus_max)), site_.gpus);
-    of.memory_bytes = first(request_.memory_bytes, recipe_count(run, "job_memory", job_memory_max));
+    of.cores = first(first(request_.cores, job_count(run.model, "job_cores", job_cores_max)), site_.cores);
+    of.gpus = first(first(request_.gpus, job_count(run.model, "job_gpus", job_gpus_max)), site_.gpus);
+    of.memory_bytes = first(request_.memory_bytes, job_count(run.model, "job_memory", job_memory_max));
     if (!of.memory_bytes && !site_.memory.empty()) {
       of.memory_bytes = parse_size(site_.memory);
       if (!of.memory_bytes)
@@ -211,7 +205,7 @@ class JobMaker {
   }
 
   void choose_time(const ResolvedRun& run) {
-    const std::string of_recipe = recipe_text(run, "job_time");
+    const std::string of_recipe = job_fact(run.model, "job_time");
     const std::string& said = !request_.time.empty() ? request_.time : !of_recipe.empty() ? of_recipe : site_.time;
     std::optional<std::int64_t>& time = made_.plan.resources.seconds;
     if (!said.empty()) {
@@ -258,15 +252,17 @@ class JobMaker {
 
   void choose_steps(const ResolvedRun& run) {
     JobPlan& plan = made_.plan;
-    const std::string disk = run.dataset ? node_disk() : "";
+    const std::string disk = run.dataset || !environment_.empty() ? node_disk() : "";
     const std::string& cap = request_.cap.empty() ? site_.node_cap : request_.cap;
     if (!cap.empty() && !parse_size(cap))
       throw Error(FailureKind::usage, fmt::format("'{}' is no size", printable(cap)), "e.g. 500GB");
     if (!disk.empty()) {
       plan.stage = on_each_node(run, [&] {
         Words argv = sabath({"stage"});
-        argv.insert(argv.end(),
-                    {request_.run.dataset.empty() ? run.dataset->name : settled(request_.run.dataset), "--to", disk});
+        if (run.dataset)
+          argv.push_back(request_.run.dataset.empty() ? run.dataset->name : settled(request_.run.dataset));
+        if (!environment_.empty()) argv.insert(argv.end(), {"--env", environment_});
+        argv.insert(argv.end(), {"--to", disk});
         return argv;
       }());
       if (!cap.empty()) {
@@ -298,6 +294,7 @@ class JobMaker {
     for (const std::string& setting : run.is_sweep() ? Words() : of.settings) add("--set", setting);
     add("--from", of.from.empty() ? "" : settled(of.from));
     if (of.requirements != "warn") add("--env", of.requirements);
+    if (!of.packed.empty()) add("--env", environment_);
     if (of.checks != "refuse") add("--checks", of.checks);
     if (of.launcher != "auto") add("--launcher", of.launcher);
     add("--container", of.container);
@@ -378,6 +375,7 @@ class JobMaker {
   const std::stop_token& stop_;
   RunRequest asked_;
   RunForecast forecast_;
+  std::string environment_;  // the packed one, by its name; empty: there is none, or it has none
   SiteJobs site_;
   MadeJob made_;
   Words transfer_;  // the command of the job that fetches before

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/split.h"
+#include "base/text.h"
 #include "base/working_directory.h"
 #include "harness/module_lock.h"
 #include "sabath/error.h"
@@ -32,6 +33,20 @@ std::string escaped_commas(const std::string& value) {
   std::string text;
   for (const char c : value) text += c == ',' ? std::string("\\,") : std::string(1, c);
   return text;
+}
+
+std::string job_fact(const Recipe& model, const std::string& key) {
+  const auto found = model.metadata.find(key);
+  return found == model.metadata.end() ? "" : found->second;
+}
+
+std::optional<std::uint64_t> job_count(const Recipe& model, const std::string& key, std::uint64_t maximum) {
+  const std::string text = job_fact(model, key);
+  if (text.empty()) return std::nullopt;
+  const auto count = key == "job_memory" ? parse_size(text) : try_whole_number(text);
+  if (count && *count > 0 && *count <= maximum) return count;
+  throw Error(FailureKind::invalid, fmt::format("{}: {} cannot be {}", model.origin, key, printable(text)),
+              "mend the recipe's metadata");
 }
 
 }  // namespace sabath
