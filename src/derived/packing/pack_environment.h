@@ -10,13 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "packing/environment_note.h"
 #include "packing/mend_packages.h"
 #include "software/programs.h"
 
 namespace sabath {
-
-inline constexpr const char* environment_note_name = "environment.json";
-inline constexpr std::uint64_t environment_note_max = 16 << 20;
 
 struct PackOrder {
   std::filesystem::path prefix;
