@@ -19,7 +19,8 @@ class Session;
 
 struct EnvPackRequest {
   std::string name;                   // of the asset
-  std::filesystem::path prefix;       // a virtual environment, or a prefix with an interpreter of its own
+  std::filesystem::path prefix;       // a virtual environment, a prefix with an interpreter of its own, or a lock
+  std::string python;                 // of a lock: an interpreter's prefix, file or version; empty: python3 of PATH
   std::vector<std::string> accepted;  // .pth files with code; libraries that each node has
   Environment environment;
 };
@@ -30,7 +31,7 @@ struct EnvPackedPackage {
 
 struct EnvPackRecord {
   std::string manifest;                        // the root, "sha256:<hex>"
-  std::string made_of;                         // "venv", "prefix"
+  std::string made_of;                         // "venv", "prefix", "lock"
   std::string python, abi, platform, machine;  // of the interpreter
   std::uint64_t files = 0, bytes = 0;
   std::uint64_t libraries_changed = 0, scripts_changed = 0, compiled = 0, not_compiled = 0;
@@ -39,6 +40,8 @@ struct EnvPackRecord {
   std::vector<std::string> remarks;
   std::string known_by;        // the recipe's file
   std::filesystem::path path;  // the view; empty: none
+  std::uint64_t fetched_bytes = 0;   // of a lock: of its wheels
+  std::uint64_t known_packages = 0;  // of a lock: that the store has packed before
   int exit = 0;
 };
 

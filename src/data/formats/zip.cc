@@ -14,6 +14,7 @@ namespace sabath {
 namespace {
 
 constexpr std::uint64_t directory_bytes_max = 64 << 20, tail_bytes = 22 + 65'536;
+constexpr unsigned made_by_unix = 3;
 constexpr std::string_view end_mark = "PK\5\6", local_mark = "PK\3\4";
 
 [[noreturn]] void refuse_zip(std::string_view name, std::string_view what) {
@@ -70,8 +71,8 @@ ZipArchive::ZipArchive(const std::filesystem::path& file) : file_(file), name_(p
   directory_->for_each([&](const ZipEntry& entry) {
     if (entry.method == 0 && entry.packed_bytes != entry.bytes)
       refuse_zip(name_, fmt::format("the sizes of {} contradict each other", printable(entry.name)));
-    members_.push_back(
-        {std::string(entry.name), entry.packed_bytes, entry.bytes, entry.header_offset, entry.flags, entry.method});
+    members_.push_back({std::string(entry.name), entry.packed_bytes, entry.bytes, entry.header_offset, entry.flags,
+                        entry.method, entry.made_by == made_by_unix ? entry.attributes >> 16 : 0});
   });
 }
 

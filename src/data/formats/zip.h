@@ -21,6 +21,7 @@ struct ZipMember {
   std::string name;  // as it stands there: printable() shows it, no path is made of it
   std::uint64_t packed_bytes = 0, bytes = 0, header_offset = 0;
   unsigned flags = 0, method = 0;  // method 0: stored, 8: deflated
+  unsigned mode = 0;  // of Unix, as stat(2) has it; 0: not stated
 };
 
 class ZipArchive {
@@ -32,6 +33,7 @@ class ZipArchive {
   ZipArchive& operator=(const ZipArchive&) = delete;
   [[nodiscard]] const std::vector<ZipMember>& members() const noexcept { return members_; }
   [[nodiscard]] const ZipMember* find(std::string_view name) const;
+  [[nodiscard]] std::uint64_t size_bytes() const noexcept { return file_.size_bytes(); }
   // Its bytes, exactly member.bytes of them; their CRC is not checked. The archive outlives them.
   [[nodiscard]] std::unique_ptr<ByteSource> open(const ZipMember& member) const;
 

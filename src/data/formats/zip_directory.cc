@@ -160,7 +160,9 @@ void ZipDirectory::for_each(const std::function<void(const ZipEntry&)>& visit) c
                    number(text, 20, 4),
                    number(text, 24, 4),
                    number(text, 42, 4),
-                   at};
+                   at,
+                   static_cast<unsigned>(number(text, 5, 1)),
+                   static_cast<std::uint32_t>(number(text, 38, 4))};
     if (entry.name.find('\0') != entry.name.npos) refuse("the name of a member holds a zero byte");
     for_each_field(entry.extra, [&](unsigned kind, std::string_view field) {
       if (kind == name_field && field.size() > 5 && is_ascii(field.substr(5)) && field.substr(5) != entry.name)

@@ -19,6 +19,7 @@ struct LockedFile {
   std::string name, url;  // a wheel's, or a conda package's; the URL without its fragment
   std::optional<std::uint64_t> size_bytes;
   std::string sha256, md5;  // lower-case hexadecimal digits; empty: not stated
+  bool is_direct = false;   // named by its URL, and not as one of an index
 };
 
 struct LockedPackage {

@@ -44,7 +44,7 @@ LockedFile web_file(const std::string& text, std::string_view origin, std::size_
     throw_at(origin, line, fmt::format("is no URL of a web server: {}", printable_url(text)));
   if (!RelativePath::try_parse(parsed->file_name()) || parsed->file_name().find('/') != std::string::npos)
     throw_at(origin, line, fmt::format("names no file: {}", printable_url(text)));
-  return {parsed->file_name(), parsed->text(), std::nullopt, "", ""};
+  return {parsed->file_name(), parsed->text(), std::nullopt, "", "", false};
 }
 
 LockedPackage python_package(JsonObject& object, std::string_view origin) {

@@ -50,10 +50,12 @@ void read_wheels(JsonObject& object, std::string_view origin, LockedPackage& pac
 void read_other_forms(JsonObject& object, std::string_view origin, LockedPackage& package) {
   if (auto archive = object.try_object("archive", "an archive")) {
     auto file = pylock_file(*archive, origin);
-    if (file && try_wheel_name(file->name))
+    if (file && try_wheel_name(file->name)) {
+      file->is_direct = true;
       package.files.push_back(std::move(*file));
-    else
+    } else {
       package.instead = "an archive, whose build would run code";
+    }
   }
   if (object.find("vcs") != nullptr) package.instead = "a repository, whose build would run code";
   if (object.find("directory") != nullptr) package.instead = "a local directory";

@@ -6,7 +6,8 @@
 
 namespace sabath {
 
-// Arguments: the tree, the folder in it. What cannot be compiled is passed over.
+// Arguments: the tree, a file that lists modules below it, each ended by a zero byte. What cannot be compiled is passed
+// over. It works in as many processes as it has cores.
 [[nodiscard]] std::string_view compile_program();
 
 }  // namespace sabath

@@ -101,6 +101,16 @@ std::string installed_record_text(const std::vector<InstalledFile>& files) {
   return text;
 }
 
+std::string record_digest(std::string_view hex) {
+  const auto half = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
+  std::string bytes;
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2) bytes += static_cast<char>(half(hex[i]) * 16 + half(hex[i + 1]));
+  std::string word = to_base64(bytes);
+  for (char& c : word) c = c == '+' ? '-' : c == '/' ? '_' : c;
+  while (word.ends_with('=')) word.pop_back();
+  return word;
+}
+
 void describe_installed(InstalledFile& row, const std::filesystem::path& file) {
   const Fd fd = open_file(file, O_RDONLY | O_NOFOLLOW);
   StreamHash hash("sha256");
@@ -108,12 +118,7 @@ void describe_installed(InstalledFile& row, const std::filesystem::path& file) {
   std::uint64_t at = 0;
   for (std::size_t got = 0; (got = read_at(fd.get(), buffer, at, file)) > 0; at += got)
     hash.update(std::span(buffer).first(got));
-  const Sha256 digest = hash.finish_sha256();
-  std::string word =
-      to_base64(std::string_view(reinterpret_cast<const char*>(digest.bytes().data()), digest.bytes().size()));
-  for (char& c : word) c = c == '+' ? '-' : c == '/' ? '_' : c;
-  while (word.ends_with('=')) word.pop_back();
-  row.hash = "sha256=" + word;
+  row.hash = "sha256=" + record_digest(hash.finish_hex());
   row.size = std::to_string(at);
 }
 

@@ -17,6 +17,8 @@ struct InstalledFile {
 
 [[nodiscard]] std::vector<InstalledFile> parse_installed_record(std::string_view text, const std::string& origin);
 [[nodiscard]] std::string installed_record_text(const std::vector<InstalledFile>& files);  // sorted by path
+// Of the digest's hexadecimal digits: base64 as RECORD has it, without the algorithm.
+[[nodiscard]] std::string record_digest(std::string_view hex);
 // Hash and size of a file as it is now.
 void describe_installed(InstalledFile& row, const std::filesystem::path& file);
 

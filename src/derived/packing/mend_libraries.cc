@@ -42,13 +42,21 @@ class LibrariesMending {
 
   MendedLibraries run() {
     read_all();
+    const ElfView own = files_.at(own_);
     for (const auto& [path, view] : files_) {
-      if (!view.same_machine(files_.at(own_)))
+      if (!view.same_machine(own))
+        other_machine(path, view);
+      else
+        look_at(path, view);
+    }
+    for (const auto& [path, view] : order_.known) {
+      if (!view.same_machine(own))
         other_machine(path, view);
       else
         look_at(path, view);
     }
     refuse_found();
+    mended_.views = std::move(files_);
     for (const auto& [how, paths] : wanted_) patch(how, paths);
     return std::move(mended_);
   }
@@ -63,6 +71,10 @@ class LibrariesMending {
         files_.emplace(path, std::move(*view));
       }
     });
+    for (const auto& [path, view] : order_.known) {
+      names_.insert(fs::path(path).filename());
+      if (!view.soname.empty()) names_.insert(view.soname);
+    }
     if (!files_.contains(own_))
       throw Error(FailureKind::invalid, fmt::format("the interpreter {} is no program of Linux", printable(own_)),
                   "take a self-built or a standalone interpreter");
@@ -98,7 +110,8 @@ class LibrariesMending {
         find(path, here, name, search, outside);
       else
         problems_.push_back(fmt::format("{} needs {}", printable(path), printable(name)));
-    if (search != view.search) wanted_[{joined(search, ":"), view.is_rpath}].push_back(path);
+    if (search != view.search && !order_.known.contains(path))
+      wanted_[{joined(search, ":"), view.is_rpath}].push_back(path);
   }
 
   // "$ORIGIN/..." as it is, a place in the old tree by $ORIGIN; nullopt: it leads outside, or nowhere.
@@ -127,18 +140,23 @@ class LibrariesMending {
     return way == "." ? "$ORIGIN" : "$ORIGIN/" + way;
   }
 
+  [[nodiscard]] bool is_there(const fs::path& below) const {
+    return try_stat(order_.top / below) || order_.known.contains(below.native());
+  }
+
   [[nodiscard]] bool found_by(const fs::path& here, const std::vector<std::string>& search,
                               const std::string& name) const {
     return std::ranges::any_of(search, [&](const std::string& entry) {
       const std::string rest = entry.substr(entry.starts_with("${") ? 9 : 7);
-      return try_stat(order_.top / (here / ("." + rest)).lexically_normal() / name).has_value();
+      return is_there((here / ("." + rest)).lexically_normal() / name);
     });
   }
 
   void find(const std::string& path, const fs::path& here, const std::string& name, std::vector<std::string>& search,
             const std::vector<fs::path>& outside) {
     if (found_by(here, search, name)) return;
-    if (try_stat(order_.top / "lib" / name)) {  // libpython, by a cache of the loader until now
+    const bool may_lead = !order_.may_lead || order_.may_lead(path, "lib/" + name);
+    if (may_lead && is_there(fs::path("lib") / name)) {  // libpython, by a cache of the loader until now
       search.push_back(from_here(here, "lib"));
       return;
     }

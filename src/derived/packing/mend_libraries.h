@@ -4,10 +4,13 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "packing/elf_view.h"
 #include "software/programs.h"
 
 namespace sabath {
@@ -16,6 +19,9 @@ struct LibrariesOrder {
   std::filesystem::path top, interpreter;     // the tree; the interpreter's file in it
   std::vector<std::filesystem::path> places;  // where the tree was
   std::set<std::string> accepted;             // names of libraries that the nodes bring, of files for other machines
+  std::map<std::string, ElfView> known = {};  // files that will join the tree, mended already: paths below `top`
+  // Whether a file may look in the tree's lib for one that lies there; empty: each may.
+  std::function<bool(const std::string& path, const std::string& library)> may_lead = {};
 };
 
 struct MendedLibraries {
@@ -25,6 +31,7 @@ struct MendedLibraries {
   std::set<std::string> of_system;  // libraries that the nodes' system must have
   std::set<std::string> of_nodes;   // accepted ones, and those of drivers
   std::vector<std::string> remarks;
+  std::map<std::string, ElfView> views;  // of the tree's files, as they were before
 };
 
 [[nodiscard]] MendedLibraries mend_libraries(Programs& programs, const LibrariesOrder& order);

@@ -38,18 +38,6 @@ std::string_view next_line(std::string_view& text) {
   return line;
 }
 
-// Of METADATA and PKG-INFO: headers, until the first empty line.
-FoundPackage package_in(std::string_view text) {
-  FoundPackage package;
-  while (!text.empty()) {
-    const std::string_view line = next_line(text);
-    if (trim(line).empty()) break;
-    if (line.starts_with("Name:") && package.name.empty()) package.name = trim(line.substr(5));
-    if (line.starts_with("Version:") && package.version.empty()) package.version = trim(line.substr(8));
-  }
-  return package;
-}
-
 // Lines that begin with `import` are code that each start of the interpreter runs. Of these, setuptools' and namespace
 // packages' name no place.
 bool is_known_code(std::string_view file, std::string_view line) {
@@ -196,6 +184,20 @@ std::optional<std::string> file_of_row(const PackagesOrder& order, const std::st
 }
 
 }  // namespace
+
+std::string header_in(std::string_view metadata, std::string_view name) {
+  while (!metadata.empty()) {
+    const std::string_view line = next_line(metadata);
+    if (trim(line).empty()) break;
+    if (line.size() > name.size() && line.starts_with(name) && line[name.size()] == ':')
+      return std::string(trim(line.substr(name.size() + 1)));
+  }
+  return {};
+}
+
+FoundPackage package_in(std::string_view metadata) {
+  return {header_in(metadata, "Name"), header_in(metadata, "Version")};
+}
 
 MendedPackages mend_packages(const PackagesOrder& order) { return PackagesMending(order).run(); }
 

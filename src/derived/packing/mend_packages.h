@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sabath {
@@ -25,6 +26,10 @@ struct MendedPackages {
   std::vector<std::string> remarks;
 };
 
+// Of METADATA and PKG-INFO: headers, until the first empty line. What is not stated is empty.
+[[nodiscard]] FoundPackage package_in(std::string_view metadata);
+// The value of the first header of this name ("Requires-Python"); empty: there is none.
+[[nodiscard]] std::string header_in(std::string_view metadata, std::string_view name);
 // Before anything else is mended: editable packages and .pth files that cannot be moved are refused.
 [[nodiscard]] MendedPackages mend_packages(const PackagesOrder& order);
 // After all: rows of files that were changed or removed. `changed`: paths below `top`.

@@ -33,6 +33,8 @@ struct PackedTree {
   std::vector<std::string> remarks;
 };
 
+// What environment.json says of it.
+[[nodiscard]] std::string note_text_of(const PackedTree& tree);
 [[nodiscard]] PackedTree pack_environment(Programs& programs, const PackOrder& order);
 
 }  // namespace sabath

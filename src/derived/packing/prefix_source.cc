@@ -115,7 +115,7 @@ void read_venv(PrefixSource& source, const std::string& text) {
 
 }  // namespace
 
-PrefixSource prefix_source(const fs::path& prefix) {
+PrefixSource prefix_source(const fs::path& prefix, bool interpreter_only) {
   PrefixSource source;
   source.given = absolute_path(prefix).lexically_normal();
   if (source.given.filename().empty()) source.given = source.given.parent_path();
@@ -143,7 +143,7 @@ PrefixSource prefix_source(const fs::path& prefix) {
     throw Error(FailureKind::invalid,
                 fmt::format("{} is not the prefix of {}", shown(source.root), shown(source.interpreter)),
                 fmt::format("name {}", shown(source.base)));
-  if (!source.is_venv && source.base == "/usr/local")
+  if (!source.is_venv && !interpreter_only && source.base == "/usr/local")
     throw Error(FailureKind::invalid, "/usr/local holds more than an environment",
                 "make a virtual environment with its interpreter, and pack that");
   source.python = library_folder(source.base, source.interpreter);

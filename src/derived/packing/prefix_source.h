@@ -18,6 +18,7 @@ struct PrefixSource {
   [[nodiscard]] std::filesystem::path packages() const { return root / "lib" / python / "site-packages"; }
 };
 
-[[nodiscard]] PrefixSource prefix_source(const std::filesystem::path& prefix);
+// `interpreter_only`: its packages stay where they are, and so does what else a prefix holds.
+[[nodiscard]] PrefixSource prefix_source(const std::filesystem::path& prefix, bool interpreter_only = false);
 
 }  // namespace sabath

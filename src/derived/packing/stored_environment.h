@@ -9,6 +9,7 @@
 
 #include "sabath/event.h"
 #include "store/store.h"
+#include "store/take_many.h"
 
 namespace sabath {
 
@@ -19,8 +20,10 @@ class PackingPlace {
   PackingPlace(const PackingPlace&) = delete;
   PackingPlace& operator=(const PackingPlace&) = delete;
   [[nodiscard]] std::filesystem::path tree() const { return directory_ / "tree"; }
+  [[nodiscard]] TakesMany& takes() { return takes_; }
 
  private:
+  TakesMany takes_;
   std::filesystem::path directory_;
 };
 
@@ -29,8 +32,10 @@ struct StoredEnvironment {
   std::uint64_t files = 0, bytes = 0;
 };
 
-// The files of `tree` are gone from there then.
-[[nodiscard]] StoredEnvironment store_environment(Store& store, const std::filesystem::path& tree, EventSink& events,
+// The files of the place's tree are gone from there then.
+[[nodiscard]] StoredEnvironment store_environment(Store& store, PackingPlace& place, EventSink& events,
                                                   const std::stop_token& stop);
+// Its directories, which may be empty, and symlinks.
+void add_directories_and_links(ManifestBuilder& builder, const std::filesystem::path& tree);
 
 }  // namespace sabath

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/json_reader.h"
 #include "base/split.h"
@@ -34,6 +36,25 @@ std::vector<std::string> library_names(JsonObject& object, std::string_view key)
 std::optional<RelativePath> note_path() { return RelativePath::try_parse(environment_note_name); }
 
 }  // namespace
+
+std::string environment_note_text(const EnvironmentNote& note) {
+  using Json = nlohmann::ordered_json;
+  Json packages = Json::array();
+  for (const NotedPackage& each : note.packages) packages.push_back({{"name", each.name}, {"version", each.version}});
+  const Json text = {{"schema", 1},
+                     {"kind", "environment"},
+                     {"made_of", note.made_of},
+                     {"python", note.python},
+                     {"implementation", note.implementation},
+                     {"abi", note.abi},
+                     {"platform", note.platform},
+                     {"machine", note.machine},
+                     {"glibc", note.glibc.empty() ? Json(nullptr) : Json(note.glibc)},
+                     {"system_libraries", note.system_libraries},
+                     {"node_libraries", note.node_libraries},
+                     {"packages", std::move(packages)}};
+  return text.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
 
 EnvironmentNote parse_environment_note(std::string_view text, const std::string& origin) {
   const JsonValue document = parse_json(text, origin, {.size_max = environment_note_max});

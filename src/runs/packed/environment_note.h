@@ -21,14 +21,15 @@ struct NotedPackage {
 };
 
 struct EnvironmentNote {
-  std::string made_of;                                // "venv", "prefix"
+  std::string made_of;                                // "venv", "prefix", "lock"
   std::string python, implementation, abi, platform;  // "3.11.7", "cpython-311", "cpython-311-x86_64-linux-gnu", ...
   std::string machine;                                // of its programs: "x86_64"
   std::string glibc;                                  // the oldest that has all their symbols: "2.34"; empty: unknown
-  std::vector<NotedPackage> packages;
-  std::vector<std::string> system_libraries, node_libraries;  // that no file of it is
+  std::vector<NotedPackage> packages = {};
+  std::vector<std::string> system_libraries = {}, node_libraries = {};  // that no file of it is
 };
 
+[[nodiscard]] std::string environment_note_text(const EnvironmentNote& note);
 [[nodiscard]] EnvironmentNote parse_environment_note(std::string_view text, const std::string& origin);
 // nullopt: the tree has no environment.json, or the store not its bytes.
 [[nodiscard]] std::optional<EnvironmentNote> try_note_in(const Store& store, const Manifest& tree,

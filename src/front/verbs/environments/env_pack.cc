@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <system_error>
 #include <utility>
 
 #include "base/file.h"
 #include "base/text.h"
+#include "verbs/environments/packed_lock.h"
 #include "holdings/holding.h"
 #include "holdings/registration.h"
 #include "packing/pack_environment.h"
@@ -29,6 +31,20 @@ std::set<std::string> accepted_names(const EnvPackRequest& request) {
     names.insert(name);
   }
   return names;
+}
+
+// A lock is a file.
+bool names_prefix(const EnvPackRequest& request) {
+  std::error_code error;
+  const bool is_directory = std::filesystem::is_directory(request.prefix, error);
+  if (is_directory && !request.python.empty())
+    throw Error(FailureKind::usage,
+                fmt::format("an interpreter is named for a lock, and {} is a directory",
+                            printable(request.prefix.native(), 1000)),
+                "a virtual environment or a prefix has its own interpreter");
+  const bool is_file = std::filesystem::exists(request.prefix, error);
+  const std::string ending = request.prefix.extension();
+  return is_directory || !(is_file || ending == ".toml" || ending == ".lock");
 }
 
 EnvPackRecord record_of(PackedTree&& tree) {
@@ -57,19 +73,29 @@ EnvPackRecord env_pack(Session& session, const EnvPackRequest& request, EventSin
   const std::set<std::string> accepted = accepted_names(request);
   const auto store = open_stores(settings);
   const Lease lease = store->lease({}, "env pack " + request.name, {true});
-  const PackingPlace place(*store);
-  events.on(event::AssetStarted{request.name, std::nullopt, 0});
-  events.on(event::PhaseChanged{"pack"});
   Programs programs(request.environment,
                     TrustedOwners({settings.trusted_owners.begin(), settings.trusted_owners.end()}),
                     {compile_patience, compile_patience}, stop);
-  EnvPackRecord record = record_of(pack_environment(programs, {request.prefix, place.tree(), accepted, stop}));
-  events.on(event::PhaseChanged{"store"});
-  const StoredEnvironment stored = store_environment(*store, place.tree(), events, stop);
+  EnvPackRecord record;
+  StoredEnvironment stored;
+  if (names_prefix(request)) {
+    PackingPlace place(*store);
+    events.on(event::AssetStarted{request.name, std::nullopt, 0});
+    events.on(event::PhaseChanged{"pack"});
+    record = record_of(pack_environment(programs, {request.prefix, place.tree(), accepted, stop}));
+    events.on(event::PhaseChanged{"store"});
+    stored = store_environment(*store, place, events, stop);
+  } else {
+    PackedLock packed = pack_lock(settings, *store, programs, request, accepted, events, stop);
+    record = record_of(std::move(packed.environment.tree));
+    record.fetched_bytes = packed.fetched_bytes;
+    record.known_packages = packed.environment.known_packages;
+    stored = packed.environment.stored;
+  }
   record.manifest = stored.root.prefixed();
   record.files = stored.files;
   record.bytes = stored.bytes;
-  const std::string steps = fmt::format("sabath env pack {} PREFIX", request.name);
+  const std::string steps = fmt::format("sabath env pack {} {}", request.name, record.made_of == "lock" ? "LOCK" : "PREFIX");
   Registration known = register_name(settings, *store, request.name, stored.root, steps);
   if (known.leads_here) {
     record.known_by = std::move(known.file);
@@ -85,8 +111,10 @@ struct Described<EnvPackRequest> {
   static constexpr Field table[] = {
       SABATH_FIELD(name, .help = "all who use the store know the environment by this name", .required = true,
                    .argument = "NAME"),
-      SABATH_FIELD(prefix, .help = "a virtual environment, or a prefix with an interpreter of its own",
-                   .required = true, .argument = "PREFIX"),
+      SABATH_FIELD(prefix, .help = "a virtual environment, a prefix with an interpreter of its own, or a lock",
+                   .required = true, .argument = "PREFIX|LOCK"),
+      SABATH_FIELD(python, .help = "of a lock: the prefix, the file or the version of the interpreter; default: the "
+                   "python3 of PATH", .value = "PREFIX"),
       SABATH_FIELD(accepted, .help = "a .pth file with code, or a library that each node has; repeat it",
                    .option = "accept", .value = "FILE"),
       SABATH_FIELD(environment, .help = "variables of the caller", .hidden = true),
@@ -102,12 +130,16 @@ struct Described<EnvPackedPackage> {
   };
 };
 
+namespace {
+bool is_of_lock(const EnvPackRecord& record) { return record.made_of == "lock"; }
+}  // namespace
+
 template <>
 struct Described<EnvPackRecord> {
   using Of = EnvPackRecord;
   static constexpr Field table[] = {
       SABATH_FIELD(manifest, .help = "the root of the environment"),
-      SABATH_FIELD(made_of, .help = "venv, or prefix"),
+      SABATH_FIELD(made_of, .help = "venv, prefix, or lock"),
       SABATH_FIELD(python, .help = "version of the interpreter"),
       SABATH_FIELD(abi, .help = "of compiled modules"),
       SABATH_FIELD(platform, .help = "as the interpreter names it"),
@@ -126,6 +158,9 @@ struct Described<EnvPackRecord> {
       SABATH_FIELD(known_by, .help = "the recipe that gives the name this root; null: another recipe has the name",
                    .null_if_empty = true),
       SABATH_FIELD(path, .help = "its view; null: there is none", .null_if_empty = true),
+      SABATH_FIELD(fetched_bytes, .help = "of wheels, over the network", .unit = "bytes", .only_if = SABATH_IF(is_of_lock)),
+      SABATH_FIELD(known_packages, .help = "that the store has packed before", .unit = "packages",
+                   .only_if = SABATH_IF(is_of_lock)),
       SABATH_FIELD(exit, .help = "the exit code"),
   };
 };
@@ -137,10 +172,11 @@ extern constexpr LibraryVerb env_pack_call = described<env_pack>(
     {.summary = "make an interpreter and its packages one asset, which works in any place",
      .examples = "python3 -m venv e && e/bin/pip install numpy && sabath env pack numbers e\n"
                  "sabath env pack numbers ~/.pyenv/versions/3.11.7      an interpreter's own prefix\n"
+                 "sabath env pack numbers pylock.toml --python 3.11     the wheels of a lock, and this interpreter\n"
                  "sabath env pack mpi e --accept libmpi.so.40           each node has this library",
      .details = "The interpreter, its library and the packages become one tree that names no place: scripts find the "
                 "interpreter beside them, libraries each other, and compiled modules stay valid when files get a "
-                "new time. What cannot be moved is refused by name. No code of a package runs. Two packs of the same "
+                "new time. The wheels of a lock are fetched and verified here, and no installer runs. What cannot be moved is refused by name. No code of a package runs. Two packs of the same "
                 "packages give one root. The page docs/environments.md has the rules.",
      .group = "runs"});
 
