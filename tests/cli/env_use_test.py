@@ -43,7 +43,7 @@ class Use(Ranks):
         self.mine = python_prefix.install(python_prefix.venv(self.base, self.home / "mine"))
 
     def pack(self, name="horn"):
-        return json.loads(self.expect(self.sabath.run("env", "pack", name, self.mine, "--json")).out)
+        return python_prefix.with_view(self.sabath, json.loads(self.expect(self.sabath.run("env", "pack", name, self.mine, "--json")).out), name)
 
     def env(self, *arguments, code=0):
         result = self.expect(self.sabath.run("env", *arguments, "--json"), code)

@@ -36,7 +36,7 @@ class InEnvironment(Runs):
         self.model(["python3", "{source}/ask.py"], code={"ask.py": ASK})
 
     def pack(self, name="horn", prefix=None):
-        return json.loads(self.expect(self.sabath.run("env", "pack", name, prefix or self.mine, "--json")).out)
+        return python_prefix.with_view(self.sabath, json.loads(self.expect(self.sabath.run("env", "pack", name, prefix or self.mine, "--json")).out), name)
 
     def changed(self, name, **facts):
         """The same tree with another note, under another name."""
