@@ -11,9 +11,9 @@
 #include "packing/environment_note.h"
 #include "packing/interpreter_tree.h"
 #include "packing/mend_libraries.h"
-#include "packing/mentions.h"
 #include "packing/mend_scripts.h"
 #include "packing/mend_sysconfig.h"
+#include "packing/mentions.h"
 #include "packing/prefix_source.h"
 #include "packing/rewritten_file.h"
 #include "packing/tree_copy.h"
@@ -128,9 +128,9 @@ class Packing {
 
   void write_note() {
     const InterpreterFacts facts{tree_.python, tree_.implementation, tree_.abi, tree_.platform};
-    write_new_file(order_.to / environment_note_name,
-                   environment_note_text(
-                       {tree_.form, facts, tree_.machine, tree_.of_system, tree_.of_nodes, tree_.packages}));
+    write_new_file(
+        order_.to / environment_note_name,
+        environment_note_text({tree_.form, facts, tree_.machine, tree_.of_system, tree_.of_nodes, tree_.packages}));
   }
 
   Programs& programs_;
