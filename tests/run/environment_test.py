@@ -147,7 +147,7 @@ class InEnvironment(Runs):
         shutil.rmtree(self.run_directory, ignore_errors=True)
         for word in ("check", "create"):  # a packed environment stays what it is
             self.assertIn("nothere", self.launch("model", "--env", word, code=11).err)
-        for bad in ("../horn", "horn@sha256:12", "horn@", "-x", "a b", "horn@" + root.upper()):
+        for bad in ("../horn", "horn.json", "horn@sha256:12", "horn@", "-x", "a b", "horn@" + root.upper()):
             self.model(["python3", "{source}/ask.py"], code={"ask.py": ASK}, requirements={"environment": bad})
             self.launch("model", code=12)
         self.model(["python3", "{source}/ask.py"], code={"ask.py": ASK}, requirements={"environment": "horn@sha256:" + "1" * 64})

@@ -62,8 +62,11 @@ std::string take_environment(JsonObject& requirements) {
   const std::size_t at = std::min(text.find('@'), text.size());
   constexpr std::string_view mark = "@sha256:";
   const std::string_view rest = std::string_view(text).substr(at);
-  const bool has_root = rest.starts_with(mark) && Sha256::try_parse(rest.substr(mark.size()));
-  if (text.empty() || (is_name(text.substr(0, at)) && (rest.empty() || has_root))) return text;
+  const bool has_root = rest.size() == mark.size() + 64 && rest.starts_with(mark) &&
+                        rest.find_first_not_of("0123456789abcdef", mark.size()) == std::string_view::npos;
+  const std::string name = text.substr(0, at);
+  const bool may_be_file = name.ends_with(".json");  // of the caller's directory
+  if (text.empty() || (is_name(name) && !may_be_file && (rest.empty() || has_root))) return text;
   requirements.fail("environment", fmt::format("\"{}\" names no environment", printable(text, 300)),
                     "write NAME, or NAME@sha256: and the 64 hexadecimal digits of its root");
 }
