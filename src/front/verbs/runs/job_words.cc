@@ -12,8 +12,10 @@
 #include "base/split.h"
 #include "base/working_directory.h"
 #include "harness/module_lock.h"
+#include "jobs/job_memory.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "verbs/runs/job_fields.h"
 
 namespace sabath {
 std::string settled(const std::string& name) {
@@ -32,6 +34,22 @@ std::string escaped_commas(const std::string& value) {
   std::string text;
   for (const char c : value) text += c == ',' ? std::string("\\,") : std::string(1, c);
   return text;
+}
+
+void read_job_memory(const Field& field, JsonObject& request, void* at) {
+  const JsonValue* const value = request.find(field.key);
+  const auto* const text = value == nullptr ? nullptr : value->get<std::string>();
+  if (text == nullptr) return type_of<std::optional<std::uint64_t>>.read(field, request, at);
+  auto& bytes = *static_cast<std::optional<std::uint64_t>*>(at);
+  bytes = try_job_memory(*text);
+  if (!bytes) request.fail(field.key, fmt::format("'{}' is no size of memory", printable(*text)), job_memory_hint);
+}
+
+void parse_job_memory(const Field&, const std::string& option, const std::string& text, void* at) {
+  auto& bytes = *static_cast<std::optional<std::uint64_t>*>(at);
+  bytes = try_job_memory(text);
+  if (!bytes)
+    throw Error(FailureKind::usage, fmt::format("{} cannot be '{}'", option, printable(text)), job_memory_hint);
 }
 
 }  // namespace sabath
