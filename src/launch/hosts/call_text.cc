@@ -73,8 +73,24 @@ JobTaskRecord task_in(const JsonValue& value) {
   }
   if (object.find("exit") != nullptr) task.exit = exit_in(object, "exit");
   task.starts = static_cast<unsigned>(std::min<std::uint64_t>(object.try_uint("starts").value_or(0), UINT32_MAX));
+  task.failure = object.try_text("failure").value_or("");
   object.finish();
   return task;
+}
+
+ListedJob listed_job_in(const JsonValue& value) {
+  JsonObject object(value, answer_origin, "a job");
+  ListedJob job;
+  job.directory = object.text("directory");
+  job.model = object.text("model");
+  job.scheduler = object.text("scheduler");
+  job.ids = object.texts("ids");
+  job.submitted =
+      static_cast<std::int64_t>(std::min<std::uint64_t>(object.try_uint("submitted").value_or(0), INT64_MAX));
+  job.state = object.text("state");
+  if (object.find("code") != nullptr) job.code = exit_in(object, "code");
+  object.finish();
+  return job;
 }
 
 JobRecord job_record_in(const JsonValue& value) {
@@ -95,11 +111,15 @@ JobRecord job_record_in(const JsonValue& value) {
   if (const auto* tasks = object.try_array("tasks")) {
     for (const JsonValue& each : *tasks) record.tasks.push_back(task_in(each));
   }
+  if (const auto* fetch = object.find("fetch")) record.fetch = task_in(*fetch);
+  if (const auto* jobs = object.try_array("jobs")) {
+    for (const JsonValue& each : *jobs) record.jobs.push_back(listed_job_in(each));
+  }
   record.never = object.try_text("never").value_or("");
   if (object.find("code") != nullptr) record.code = exit_in(object, "code");
   record.exit = exit_in(object, "exit");
   if (record.ids.size() > tasks_shown_max || record.tasks.size() > tasks_shown_max ||
-      record.scripts.size() > scripts_shown_max)
+      record.jobs.size() > tasks_shown_max || record.scripts.size() > scripts_shown_max)
     object.fail("tasks", "are more than a job has");
   object.finish();
   return record;

@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <tuple>
+#include <utility>
 
 #include "base/file.h"
 #include "base/json_reader.h"
@@ -218,26 +220,28 @@ std::optional<std::int64_t> job_walltime(std::optional<double> run_seconds, std:
   return static_cast<std::int64_t>(std::ceil(std::min(seconds, most) / 60)) * 60;
 }
 
-std::optional<fs::path> newest_job_in(const fs::path& place, const std::string& model, std::vector<fs::path>& unread) {
-  std::string name = model;
-  std::ranges::replace(name, '/', '+');
-  std::optional<fs::path> newest;
-  std::int64_t when = 0;
-  for (const fs::path& directory : own_directories_in(place, "job_" + name)) {
-    std::optional<SubmittedJob> job;
+std::vector<FoundJob> submitted_jobs_in(const fs::path& place, std::string_view begin, std::vector<fs::path>& unread) {
+  std::vector<FoundJob> found;
+  for (const fs::path& directory : own_directories_in(place, begin)) {
     try {
       if (!is_own_file(directory / job_file)) continue;
-      job = try_read_submitted_job(directory);
+      if (auto job = try_read_submitted_job(directory)) found.push_back({directory, std::move(*job)});
     } catch (const Error&) {  // one that is damaged does not hide the others
       unread.push_back(directory);
     }
-    if (!job || job->model != model ||
-        (newest && (job->submitted < when || (job->submitted == when && directory < *newest))))
-      continue;
-    newest = directory;
-    when = job->submitted;
   }
-  return newest;
+  std::ranges::sort(found, [](const FoundJob& a, const FoundJob& b) {
+    return std::tie(a.job.submitted, a.directory) > std::tie(b.job.submitted, b.directory);
+  });
+  return found;
+}
+
+std::optional<fs::path> newest_job_in(const fs::path& place, const std::string& model, std::vector<fs::path>& unread) {
+  std::string name = model;
+  std::ranges::replace(name, '/', '+');
+  const auto found = submitted_jobs_in(place, "job_" + name, unread);
+  const auto newest = std::ranges::find(found, model, [](const FoundJob& each) { return each.job.model; });
+  return newest == found.end() ? std::nullopt : std::optional(newest->directory);
 }
 
 }  // namespace sabath

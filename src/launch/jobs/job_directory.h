@@ -53,8 +53,15 @@ struct JobTaskEnd {
 [[nodiscard]] std::optional<std::int64_t> job_walltime(std::optional<double> run_seconds,
                                                        std::optional<double> fetch_seconds);
 
-// The newest job of the model in `place`; nullopt: there is none. What others own is passed over, and what is this
-// user's but cannot be read goes to `unread`.
+struct FoundJob {
+  std::filesystem::path directory;
+  SubmittedJob job;
+};
+// The jobs in `place` whose directories' names begin so, the newest first. What others own is passed over, and what is
+// this user's but cannot be read goes to `unread`.
+[[nodiscard]] std::vector<FoundJob> submitted_jobs_in(const std::filesystem::path& place, std::string_view begin,
+                                                      std::vector<std::filesystem::path>& unread);
+// The newest job of the model in `place`; nullopt: there is none.
 [[nodiscard]] std::optional<std::filesystem::path> newest_job_in(const std::filesystem::path& place,
                                                                  const std::string& model,
                                                                  std::vector<std::filesystem::path>& unread);

@@ -17,6 +17,7 @@
 #include "harness/resolved_run.h"
 #include "holdings/holding.h"
 #include "jobs/job_bounds.h"
+#include "jobs/job_memory.h"
 #include "jobs/job_script.h"
 #include "jobs/job_templates.h"
 #include "jobs/script_word.h"
@@ -27,6 +28,7 @@
 #include "sabath/session.h"
 #include "sabath/verbs/plan.h"
 #include "session/caller_of.h"
+#include "verbs/runs/job_surroundings.h"
 #include "verbs/runs/job_words.h"
 
 namespace sabath {
@@ -142,7 +144,17 @@ class JobMaker {
     const std::string& partition =
         request_.transfer_partition.empty() ? site_.transfer_partition : request_.transfer_partition;
     if (where.empty()) where = !partition.empty() ? "transfer" : site_.network ? "job" : "login";
-    if (where == "none" || (forecast_.to_fetch.empty() && request_.fetch.empty() && where != "job")) return;
+    if (where == "none" && !forecast_.to_fetch.empty()) {
+      events_.on(
+          event::Warning{fmt::format("{} is not here, and nothing fetches it: the job would end with {}",
+                                     printable(forecast_.to_fetch.front(), 200), exit_code(FailureKind::offline))});
+    }
+    if (where == "transfer" && partition.empty()) {
+      throw Error(FailureKind::usage, "no partition of nodes that see the internet is known",
+                  fmt::format("name it: {} NAME, or transfer_partition in the site profile",
+                              option_text("transfer_partition")));
+    }
+    if (where == "none" || (forecast_.to_fetch.empty() && where != "job")) return;
     Words argv = sabath({"fetch", "--alone"});
     const bool has_content = run.model.git || !run.model.fragments.empty();  // else its code is beside its recipe
     if (has_content && run.model.kind == AssetKind::model) {
@@ -163,10 +175,6 @@ class JobMaker {
     made_.fetch_here = where == "login";
     if (where == "job") made_.plan.fetch = argv;
     if (where != "transfer") return;
-    if (partition.empty()) {
-      throw Error(FailureKind::usage, "no partition of nodes that see the internet is known",
-                  "name it: transfer_partition, in the request or in the site profile");
-    }
     transfer_ = argv;
     transfer_partition_ = partition;
   }
@@ -190,9 +198,10 @@ class JobMaker {
     of.gpus = first(first(request_.gpus, job_count(run.model, "job_gpus", job_gpus_max)), site_.gpus);
     of.memory_bytes = first(request_.memory_bytes, job_count(run.model, "job_memory", job_memory_max));
     if (!of.memory_bytes && !site_.memory.empty()) {
-      of.memory_bytes = parse_size(site_.memory);
+      of.memory_bytes = try_job_memory(site_.memory);
       if (!of.memory_bytes)
-        throw Error(FailureKind::invalid, fmt::format("{}: the memory of jobs is no size", run.site.file));
+        throw Error(FailureKind::invalid, fmt::format("{}: the memory of jobs is no size", run.site.file),
+                    job_memory_hint);
     }
     if (of.cores == 0U || of.memory_bytes == 0U)
       throw Error(FailureKind::usage, "a job needs a core and some memory", "leave the 0 out");
@@ -220,8 +229,9 @@ class JobMaker {
       fetching = session_.plan({.fetch = made_.fetch, .to = {}, .requests_max = 0}, events_, stop_).seconds;
     time = job_walltime(longest, fetching);
     if (!time) return;
-    events_.on(event::Message{fmt::format("{} is asked for: by the longest of the earlier runs here, {}",
-                                          format_duration(static_cast<double>(*time)), format_duration(*longest))});
+    events_.on(event::Message{fmt::format(
+        "the job asks for {}: 1.5 times the longest of the earlier runs here, {}, {}and ten minutes",
+        format_duration(static_cast<double>(*time)), format_duration(*longest), fetching ? "twice the fetch, " : "")});
   }
 
   // One process on each node, by the site's launcher.
@@ -256,6 +266,11 @@ class JobMaker {
     const std::string& cap = request_.cap.empty() ? site_.node_cap : request_.cap;
     if (!cap.empty() && !parse_size(cap))
       throw Error(FailureKind::usage, fmt::format("'{}' is no size", printable(cap)), "e.g. 500GB");
+    if (disk.empty() && !request_.cap.empty()) {
+      throw Error(FailureKind::usage,
+                  fmt::format("{} bounds what is staged, and this job stages nothing", option_text("cap")),
+                  "say where it is staged, such as /local/{user}, or leave it out");
+    }
     if (!disk.empty()) {
       plan.stage = on_each_node(run, [&] {
         Words argv = sabath({"stage"});
@@ -263,6 +278,7 @@ class JobMaker {
           argv.push_back(request_.run.dataset.empty() ? run.dataset->name : settled(request_.run.dataset));
         if (!environment_.empty()) argv.insert(argv.end(), {"--env", environment_});
         argv.insert(argv.end(), {"--to", disk});
+        if (request_.fetch == "none" || !site_.network) argv.emplace_back("--no-fetch");
         return argv;
       }());
       if (!cap.empty()) {
@@ -305,7 +321,7 @@ class JobMaker {
     if (resources.nodes > 1) add("--nodes", fmt::to_string(resources.nodes));
     if (of.verify != "changed") add("--verify", of.verify);
     if (!disk.empty()) add("--at", disk);
-    if (of.no_fetch || !site_.network) argv.emplace_back("--no-fetch");
+    if (of.no_fetch || request_.fetch == "none" || !site_.network) argv.emplace_back("--no-fetch");
     return argv;
   }
 
@@ -330,18 +346,8 @@ class JobMaker {
     }
   }
 
-  // Most schedulers take PATH along, and nothing else that a module sets.
-  void tell_loaded_modules() {
-    const auto loaded = request_.run.environment.get("LOADEDMODULES");
-    if (!loaded || made_.scheduler->name == "pbs") return;
-    events_.on(event::Warning{
-        fmt::format("modules are loaded here: {}; of what they set only PATH goes into the job. Unload them, and name "
-                    "what the job needs in its recipe, or in a lock",
-                    printable(*loaded, 300))});
-  }
-
   void choose_variables() {
-    tell_loaded_modules();
+    warn_of_surroundings(request_.run.environment, *made_.scheduler, events_);
     const SessionSettings& settings = session_.settings();
     std::string stores = absolute_path(settings.store).string();
     for (const fs::path& other : settings.other_stores) stores += ":" + absolute_path(other).string();
