@@ -229,14 +229,34 @@ void sync_directory(const std::filesystem::path& directory) {
   if (::fsync(fd.get()) != 0 && errno != EINVAL) throw_errno("fsync", directory, errno);
 }
 
+namespace {
+
+[[noreturn]] void throw_no_file(const std::filesystem::path& path, std::string_view what) {
+  throw Error(FailureKind::invalid, fmt::format("{} is {}, and no plain file", printable(path.native()), what),
+              "name a file");
+}
+
+std::optional<Fd> try_open_plain(const std::filesystem::path& path) {
+  try {
+    return try_open_file(path, O_RDONLY | O_NONBLOCK);  // a FIFO must not hang us
+  } catch (const Error&) {
+    struct stat s {};
+    if (::stat(path.c_str(), &s) != 0 && errno == ELOOP) throw_no_file(path, "a symlink that leads in a circle");
+    throw;
+  }
+}
+
+}  // namespace
+
 std::optional<std::string> try_read_text(const std::filesystem::path& path, std::uint64_t size_max) {
-  const auto fd = try_open_file(path, O_RDONLY | O_NONBLOCK);  // a FIFO must not hang us
+  const auto fd = try_open_plain(path);
   if (!fd) return std::nullopt;
   struct stat s {};
   if (::fstat(fd->get(), &s) != 0) throw_errno("stat", path, errno);
   const auto too_long = [&] {
     return Error(FailureKind::invalid, fmt::format("{} is longer than {} bytes", printable(path.native()), size_max));
   };
+  if (S_ISFIFO(s.st_mode)) throw_no_file(path, "a pipe");
   if (S_ISREG(s.st_mode) && static_cast<std::uint64_t>(s.st_size) > size_max) throw too_long();
   std::string text;
   std::uint64_t room = std::max<std::uint64_t>(static_cast<std::uint64_t>(s.st_size), 4096);
