@@ -316,24 +316,6 @@ cat {self.far}/answer
         place(self.far / "answer", json.dumps({"submitted": record}).encode() + b"\n")
         self.fails(11, "ended with 0 before all was answered", "sabath job /x --host login --status")
 
-    def test_what_the_other_side_says_hides_nothing(self):
-        record = {"schema": 1, "directory": "/x\u202ey", "scheduler": "slurm", "ids": ["7"], "fetch_id": None, "scripts": [
-                  {"file": "/x\u200b", "text": "#!/bin/bash\n\techo a\u202eb \u2066\n"}], "tasks": [], "never": None,
-                  "code": None, "exit": 0}  # fmt: skip
-        self.stand_in(f"read -r a nonce b; echo \"sabath-job-answer $nonce 9.9\"; cat {self.far}/answer")
-        place(self.far / "answer", json.dumps({"record": record}).encode() + b"\n")
-        out = self.expect(self.sabath.run("job", "net", "--host", "login")).out
-        self.assertEqual(out, "#!/bin/bash\n\techo a\\u202eb \\u2066\n")
-        out = self.expect(self.sabath.run("job", "net", "--host", "login", "--submit")).out
-        self.assertEqual(out, "login:/x\\u202ey\n")
-        self.assertEqual(self.job().record["directory"], "/x\\u202ey")
-
-    def test_complaints_without_an_end_have_one(self):
-        self.stand_in("read -r a nonce b; echo \"sabath-job-answer $nonce 9.9\"; yes >&2")
-        result = self.job(code=11)
-        self.assertIn("complains without an end", result.err)
-        self.assertLess(len(result.err), 100_000)
-
     # --- it breaks in the middle -------------------------------------------------------------------------------------
 
     def waiting(self):

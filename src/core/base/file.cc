@@ -149,11 +149,26 @@ int move_directory(int from_parent, const char* from, int to_parent, const char*
 // A name that no filesystem takes is one of nothing.
 bool is_absent(int error) { return error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG; }
 
+[[noreturn]] void throw_no_file(const std::filesystem::path& path, std::string_view what) {
+  throw Error(FailureKind::invalid, fmt::format("{} is {}, and no plain file", printable(path.native()), what),
+              "name a file");
+}
+
 std::optional<struct stat> stat_at(const std::filesystem::path& path, int flags) {
   struct stat s {};
   if (::fstatat(AT_FDCWD, path.c_str(), &s, flags) == 0) return s;
   if (is_absent(errno)) return std::nullopt;
+  if (errno == ELOOP) throw_no_file(path, "a symlink that leads in a circle");
   throw_errno("stat", path, errno);
+}
+
+std::optional<Fd> try_open_text(const std::filesystem::path& path) {
+  try {
+    return try_open_file(path, O_RDONLY | O_NONBLOCK);  // a FIFO must not hang us
+  } catch (const Error&) {
+    static_cast<void>(stat_at(path, 0));  // it says so of a circle of symlinks
+    throw;
+  }
 }
 
 }  // namespace
@@ -229,27 +244,8 @@ void sync_directory(const std::filesystem::path& directory) {
   if (::fsync(fd.get()) != 0 && errno != EINVAL) throw_errno("fsync", directory, errno);
 }
 
-namespace {
-
-[[noreturn]] void throw_no_file(const std::filesystem::path& path, std::string_view what) {
-  throw Error(FailureKind::invalid, fmt::format("{} is {}, and no plain file", printable(path.native()), what),
-              "name a file");
-}
-
-std::optional<Fd> try_open_plain(const std::filesystem::path& path) {
-  try {
-    return try_open_file(path, O_RDONLY | O_NONBLOCK);  // a FIFO must not hang us
-  } catch (const Error&) {
-    struct stat s {};
-    if (::stat(path.c_str(), &s) != 0 && errno == ELOOP) throw_no_file(path, "a symlink that leads in a circle");
-    throw;
-  }
-}
-
-}  // namespace
-
 std::optional<std::string> try_read_text(const std::filesystem::path& path, std::uint64_t size_max) {
-  const auto fd = try_open_plain(path);
+  const auto fd = try_open_text(path);
   if (!fd) return std::nullopt;
   struct stat s {};
   if (::fstat(fd->get(), &s) != 0) throw_errno("stat", path, errno);

@@ -1,5 +1,5 @@
-// Directories of this user's in which SABATH itself keeps what others wrote: that he owns such a file says nothing about
-// its author. Any thread; throws nothing.
+// Directories of this user's in which SABATH itself keeps what others wrote: that he owns such a file says nothing
+// about its author. Any thread; throws nothing.
 #pragma once
 
 #include <filesystem>

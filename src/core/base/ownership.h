@@ -24,8 +24,9 @@ enum class Ownership {
                                      const std::filesystem::path& program = {});
 
 // Why another account could have written the file, or may exchange it: of the file itself, or of a directory above it,
-// or of where SABATH keeps what others wrote (kept_for_others.h); nullopt: only root and this user can. `program`: its owner counts as well, and its group, where that may write the
-// program; what stands above the program itself is not looked at, since who writes there can change the program.
+// or of where SABATH keeps what others wrote (kept_for_others.h); nullopt: only root and this user can. `program`: its
+// owner counts as well, and its group, where that may write the program; what stands above the program itself is not
+// looked at, since who writes there can change the program.
 [[nodiscard]] std::optional<std::string> why_not_own(const std::filesystem::path& file,
                                                      const std::filesystem::path& program = {});
 // The same of one file, or of one directory above it (`is_above`).

@@ -162,7 +162,8 @@ Spawned spawn_by_shell(const ChildProcess& child) {
   std::filesystem::path file;
   // The shell has none of this process's descriptors, so a directory that one names goes by its name.
   const bool by_descriptor = child.directory.native().starts_with("/proc/self/fd/");
-  const auto here = by_descriptor ? std::filesystem::canonical(child.directory) : std::filesystem::absolute(child.directory);
+  const auto here =
+      by_descriptor ? std::filesystem::canonical(child.directory) : std::filesystem::absolute(child.directory);
   if (const int why_not = find(child.program, here, file); why_not != 0) return {-1, why_not};
   ChildProcess shell = child;
   shell.program = "/bin/sh";

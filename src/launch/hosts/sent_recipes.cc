@@ -56,7 +56,7 @@ void write_once(const fs::path& file, std::string_view text) {
   write_text_atomically(file, text, 0600, true);
 }
 
-// What it holds counts as what others wrote (base/kept_for_others.h), whatever it is.
+// What it holds counts as what others wrote (base/kept_for_others.h), be it a recipe or not.
 fs::path make_catalogue_in(const fs::path& directory) {
   fs::path catalogue = directory / "catalogues" / sent_label;
   make_directories(catalogue, 0700);
@@ -77,7 +77,9 @@ void remove_old_in(const fs::path& directory, std::int64_t seconds) {
     const auto status = try_lstat(place);
     const std::string name = place.filename().native();
     const bool ours = is_name_of_set(name) || name.starts_with("lock.");
-    if (ours && status && static_cast<std::int64_t>(status->st_mtime) < static_cast<std::int64_t>(unix_seconds()) - seconds) remove_tree(place);
+    if (ours && status &&
+        static_cast<std::int64_t>(status->st_mtime) < static_cast<std::int64_t>(unix_seconds()) - seconds)
+      remove_tree(place);
   });
 }
 

@@ -29,14 +29,15 @@ std::optional<std::string> why_led_by_others(const fs::path& place, std::span<co
   return fmt::format("uid {} owns a directory or a symlink that leads there", user);
 }
 
-HeldDirectory::HeldDirectory(fs::path directory, std::span<const std::uint32_t> trusted) : named_(std::move(directory)) {
+HeldDirectory::HeldDirectory(fs::path directory, std::span<const std::uint32_t> trusted)
+    : named_(std::move(directory)) {
   refuse_job_of_others(named_, trusted);
   fd_ = open_file(named_, O_RDONLY | O_DIRECTORY);
   struct stat status {};
   if (::fstat(fd_.get(), &status) != 0) throw_errno("look at", named_, errno);
   if (const auto why = why_not_own(status, ::geteuid(), std::nullopt)) {  // what stood there when it was looked at went
-    throw Error(FailureKind::access,
-                fmt::format("{} is not believed: {}", printable(named_.native(), 1000), *why), own_hint);
+    throw Error(FailureKind::access, fmt::format("{} is not believed: {}", printable(named_.native(), 1000), *why),
+                own_hint);
   }
 }
 

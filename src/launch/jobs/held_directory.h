@@ -19,8 +19,8 @@ class HeldDirectory {
   // `trusted`: owners who may own directories above it.
   explicit HeldDirectory(std::filesystem::path directory, std::span<const std::uint32_t> trusted = {});
 
-  // Leads to this directory, wherever its name leads by now; as long as this object lives, in this process and as the
-  // directory in which a child is started.
+  // Leads to this directory, also where its name leads elsewhere by now; while this object lives, in this process and
+  // as the directory in which a child is started.
   [[nodiscard]] std::filesystem::path path() const;
   void write(const char* name, std::string_view text, mode_t mode = 0644) const;
   // A plain file of this user's or root's in it, whole; nullopt: there is none of that name.

@@ -42,9 +42,11 @@ class Asking {
       std::array<pollfd, 3> fds{{{process_.out(), POLLIN, 0}, {process_.err(), POLLIN, 0}, {-1, POLLIN, 0}}};
       if (!ended_) fds[2].fd = process_.news();
       ::poll(fds.data(), fds.size(), ask_poll_ms);
-      if (process_.out() >= 0 && has_bytes(process_.out()) && !read_waiting(process_.out(), answer_.out, asked_.keep + 1))
+      if (process_.out() >= 0 && has_bytes(process_.out()) &&
+          !read_waiting(process_.out(), answer_.out, asked_.keep + 1))
         process_.close_out();
-      if (process_.err() >= 0 && has_bytes(process_.err()) && !read_waiting(process_.err(), answer_.err, asked_.keep + 1))
+      if (process_.err() >= 0 && has_bytes(process_.err()) &&
+          !read_waiting(process_.err(), answer_.err, asked_.keep + 1))
         process_.close_err();
       if (!ended_ && has_bytes(process_.news())) ended_ = process_.try_end();
       if (stop_.stop_requested())

@@ -76,7 +76,11 @@ void make_conda(const fs::path& directory, const std::vector<std::string>& packa
   const fs::path mark = directory / "conda-meta/sabath-complete";
   if (try_stat(mark)) return;
   Command command;
-  command.argv = {absolute_path(find_conda(environment)).string(), "create", "--yes", "--quiet", "--prefix",
+  command.argv = {absolute_path(find_conda(environment)).string(),
+                  "create",
+                  "--yes",
+                  "--quiet",
+                  "--prefix",
                   absolute_path(directory).string()};
   command.argv.insert(command.argv.end(), packages.begin(), packages.end());
   command.environment.assign(environment.begin(), environment.end());

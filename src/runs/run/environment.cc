@@ -78,8 +78,7 @@ VariableMap load_modules(const Site& site, const std::vector<std::string>& modul
                     option_text("env")));
   }
   Command command;
-  command.argv = {"bash", "--noprofile", "--norc", "-c", loader, "sabath",
-                  absolute_path(site.module_script).string()};
+  command.argv = {"bash", "--noprofile", "--norc", "-c", loader, "sabath", absolute_path(site.module_script).string()};
   command.argv.insert(command.argv.end(), modules.begin(), modules.end());
   command.environment.assign(environment.begin(), environment.end());
   // Lua, Tcl and Python of a module system look into the working directory, which may be another user's.

@@ -29,19 +29,20 @@ void refuse_others_profile(const fs::path& file, const std::vector<std::uint32_t
   if (!try_stat(file)) return;
   const auto why = why_others_wrote(file, trusted_owners, program);
   if (!why) return;
-  throw Error(FailureKind::access, fmt::format("the profile {} is not believed: {}", printable(file.native(), 1000), *why),
+  throw Error(FailureKind::access,
+              fmt::format("the profile {} is not believed: {}", printable(file.native(), 1000), *why),
               "copy it to a file of your own, once you have read it");
 }
 
-void refuse_others_program(const fs::path& file, std::string_view what, const std::vector<std::uint32_t>& trusted_owners,
-                           const fs::path& program) {
+void refuse_others_program(const fs::path& file, std::string_view what,
+                           const std::vector<std::uint32_t>& trusted_owners, const fs::path& program) {
   if (file.native().find('/') == std::string::npos || !try_stat(file)) return;
   const auto why = why_others_wrote(file, trusted_owners, program);
   if (!why) return;
-  throw Error(FailureKind::access,
-              fmt::format("the {} of the site profile, {}, is not believed: {}", what,
-                          printable(file.native(), 1000), *why),
-              "name one of your own, or its owner in `trusted_owners` of the configuration");
+  throw Error(
+      FailureKind::access,
+      fmt::format("the {} of the site profile, {}, is not believed: {}", what, printable(file.native(), 1000), *why),
+      "name one of your own, or its owner in `trusted_owners` of the configuration");
 }
 
 }  // namespace sabath

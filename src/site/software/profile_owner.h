@@ -1,5 +1,5 @@
-// Whose site profile is believed, and whose files that it names. It names programs that a run starts: only those who may
-// change this program, or are trusted, may have written them. Any thread.
+// Whose site profile is believed, and whose files that it names. It names programs that a run starts: only those who
+// may change this program, or are trusted, may have written them. Any thread.
 #pragma once
 
 #include <cstdint>

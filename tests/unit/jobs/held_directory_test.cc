@@ -51,7 +51,8 @@ TEST(HeldDirectory, StaysTheOneThatWasLookedAt) {
   EXPECT_TRUE(fs::is_empty(home / "deep/job/fetch"));
   std::ofstream(home / "deep/job/job.sh") << "theirs";
   EXPECT_EQ(held.try_read("job.sh", 100), "mine");
-  const CommandResult result = run_command({.argv = {"cat", "job.sh"}, .environment = {}, .directory = held.path()}, {});
+  const CommandResult result =
+      run_command({.argv = {"cat", "job.sh"}, .environment = {}, .directory = held.path()}, {});
   EXPECT_EQ(result.out, "mine") << "the scheduler's program is started in it";
   const auto [pid, error] = spawn_by_shell({.program = "/bin/true", .argv = {"true"}, .directory = held.path()});
   EXPECT_EQ(error, 0);
@@ -80,7 +81,8 @@ TEST(HeldDirectory, IsBelowDirectoriesOfItsUserRootAndTrustedOwners) {
   EXPECT_EQ(kind_thrown([&] { make_job_directory(home / "theirs/mine/job"); }), FailureKind::access);
   const std::array<std::uint32_t, 1> trusted{other_user};
   EXPECT_NO_THROW(make_job_directory(home / "theirs/mine/job", trusted));
-  EXPECT_EQ(kind_thrown([&] { static_cast<void>(try_read_submitted_job(home / "theirs/mine")); }), FailureKind::internal)
+  EXPECT_EQ(kind_thrown([&] { static_cast<void>(try_read_submitted_job(home / "theirs/mine")); }),
+            FailureKind::internal)
       << "there is none";
   write_submitted_job(home / "theirs/mine/job", {"a", "net", "slurm", {"7"}, "", {}, 1});
   EXPECT_EQ(kind_thrown([&] { static_cast<void>(try_read_submitted_job(home / "theirs/mine/job")); }),

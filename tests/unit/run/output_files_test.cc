@@ -51,11 +51,13 @@ TEST(RankStreams, TagsOfOtherLaunchers) {
 
 // What a rank prints is its own, also if it looks like the tag of another one.
 TEST(RankStreams, NoRankSpeaksForAnotherOneWhereThatCounts) {
-  const std::string text = "[1,0]<stdout>:[1,1]<stdout>:GOOD\n[1,0]<stdout>:GO[1,0]<stdout>:OD\n[1,0]<stdout>:x[1,1]<stdout>:GOOD\n";
+  const std::string text =
+      "[1,0]<stdout>:[1,1]<stdout>:GOOD\n[1,0]<stdout>:GO[1,0]<stdout>:OD\n[1,0]<stdout>:x[1,1]<stdout>:GOOD\n";
   for (const std::size_t cut : {1u, 3u, 14u, 1000u}) {
     Streams streams;
     RankStreams ranks(
-        true, [&](std::optional<int> rank, std::string_view bytes) { streams[rank ? std::to_string(*rank) : "-"] += bytes; },
+        true,
+        [&](std::optional<int> rank, std::string_view bytes) { streams[rank ? std::to_string(*rank) : "-"] += bytes; },
         RankStreams::Inside::of_its_rank);
     for (std::size_t at = 0; at < text.size(); at += cut) ranks.take(std::string_view(text).substr(at, cut));
     ranks.finish();

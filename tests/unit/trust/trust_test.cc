@@ -58,13 +58,13 @@ TEST(Ownership, OfWhatIsKeptForOthersIsTheirs) {
   write(home / "lab/catalogues/sent/subscription.json", "{}");
   write(home / "run/run.json", "{}");
   write(home / "job/job.json", "{}");
-  for (const char* theirs :
-       {"store/views/ab/net.json", "store/objects/ab/cd.2", "store/tmp/x", "store/views.1000/ab/net.json",
-        "lab/catalogues/sent/models/net.json", "lab/catalogues/sent/locks/a.json", "run/source/deep/net.json",
-        "job/lock.json"}) {
+  for (const char* theirs : {"store/views/ab/net.json", "store/objects/ab/cd.2", "store/tmp/x",
+                             "store/views.1000/ab/net.json", "lab/catalogues/sent/models/net.json",
+                             "lab/catalogues/sent/locks/a.json", "run/source/deep/net.json", "job/lock.json"}) {
     write(home / theirs, "{}");
     EXPECT_EQ(ownership_of(home / theirs), Ownership::others) << theirs;
-    EXPECT_NE(why_not_own(home / theirs).value_or("").find("others wrote what is in the "), std::string::npos) << theirs;
+    EXPECT_NE(why_not_own(home / theirs).value_or("").find("others wrote what is in the "), std::string::npos)
+        << theirs;
     fs::remove(home / "link.json");
     fs::create_symlink(home / theirs, home / "link.json");
     EXPECT_EQ(ownership_of(home / "link.json"), Ownership::others) << theirs;

@@ -47,10 +47,11 @@ void refuse_file(const std::string& name, std::string_view key, std::string_view
   const bool is_path = name.starts_with('/') || name.starts_with('.') || name.starts_with('~') ||
                        name.ends_with(".json") || name.find("://") != name.npos || name.starts_with("file:");
   if (!is_path && (name.find('/') == name.npos || !try_stat(name))) return;
-  throw Error(FailureKind::usage,
-              fmt::format("a call from another machine names a {} of this side by its name, and no file: its {} is '{}'",
-                          what, key, printable(name, 1000)),
-              fmt::format("put the file among the {}s of this side, and say its name", what));
+  throw Error(
+      FailureKind::usage,
+      fmt::format("a call from another machine names a {} of this side by its name, and no file: its {} is '{}'", what,
+                  key, printable(name, 1000)),
+      fmt::format("put the file among the {}s of this side, and say its name", what));
 }
 
 // A program of the run would be what the image has under its name.
@@ -61,9 +62,10 @@ void refuse_others_image(const std::string& container, const std::vector<std::ui
   const bool is_believed = image.is_absolute() && try_stat(image) && other_writer(image, trusted) == 0 &&
                            !why_kept_for_others(fs::canonical(image));
   if (is_believed) return;
-  throw Error(FailureKind::access,
-              fmt::format("a call from another machine cannot bring the image {}", printable(image.native(), 1000)),
-              "name an image that is a file on that machine, of yours, of root or of a trusted owner, by its whole path");
+  throw Error(
+      FailureKind::access,
+      fmt::format("a call from another machine cannot bring the image {}", printable(image.native(), 1000)),
+      "name an image that is a file on that machine, of yours, of root or of a trusted owner, by its whole path");
 }
 
 }  // namespace
@@ -71,9 +73,11 @@ void refuse_others_image(const std::string& container, const std::vector<std::ui
 void refuse_kept_place(const fs::path& directory, const SessionSettings& settings, const Environment& environment) {
   std::vector<fs::path> kept = settings.other_stores;
   kept.push_back(settings.store);
-  for (const auto& [variable, below] : {std::pair("XDG_CONFIG_HOME", ".config"), std::pair("XDG_DATA_HOME", ".local/share"),
-                                        std::pair("XDG_STATE_HOME", ".local/state")}) {
-    if (const fs::path base = environment.base_directory(variable, below); !base.empty()) kept.push_back(base / "sabath");
+  for (const auto& [variable, below] :
+       {std::pair("XDG_CONFIG_HOME", ".config"), std::pair("XDG_DATA_HOME", ".local/share"),
+        std::pair("XDG_STATE_HOME", ".local/state")}) {
+    if (const fs::path base = environment.base_directory(variable, below); !base.empty())
+      kept.push_back(base / "sabath");
   }
   for (const fs::path& recipes : settings.recipe_directories) {
     for (const KindName& kind : kind_names) kept.push_back(recipes / kind.folder);
@@ -91,8 +95,8 @@ void refuse_kept_place(const fs::path& directory, const SessionSettings& setting
 void refuse_files_of_call(const JobRequest& request, const HostCall& call, const SessionSettings& settings) {
   const RunRequest& run = request.run;
   const bool asks = request.status || request.cancel || (request.wait && !request.submit);
-  for (const auto& [key, name] : {std::pair("model", &run.model), std::pair("dataset", &run.dataset),
-                                  std::pair("from", &run.from)}) {
+  for (const auto& [key, name] :
+       {std::pair("model", &run.model), std::pair("dataset", &run.dataset), std::pair("from", &run.from)}) {
     const auto is_it = [&key = key](const SentRecipe& sent) { return sent.role == key; };
     const bool directory_of_job = asks && name == &run.model;
     if (!directory_of_job && std::ranges::none_of(call.recipes, is_it)) refuse_file(*name, key, "recipe");

@@ -11,7 +11,8 @@
 
 namespace sabath {
 
-// Throws Error{usage} for a directory below those of the configuration, the state, the data, the stores and the recipes.
+// Throws Error{usage} for a directory below those of the configuration, the state, the data, the stores and the
+// recipes.
 void refuse_kept_place(const std::filesystem::path& directory, const SessionSettings& settings,
                        const Environment& environment);
 // What a call from another machine may name on this side: recipes and a profile by name, and no file as one, since what
