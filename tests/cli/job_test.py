@@ -59,6 +59,28 @@ class Job(ScriptedJobs):
         self.assertEqual(result.record["ids"], ["77"])
         self.assertIn("job_net_z is passed over", result.err)
 
+    def test_a_pipe_and_a_circle_of_symlinks_are_no_files(self):
+        os.mkfifo(self.home / "pipe")
+        (self.home / "circle").symlink_to("circle")
+        for name in ("pipe", "circle"):
+            self.job("--lock", self.home / name, code=12)
+        self.submit()
+        (self.home / "job/ends").mkdir(exist_ok=True)
+        os.mkfifo(self.home / "job/ends/0")
+        self.expect(self.sabath.run("job", self.home / "job", "--status"), 12)
+
+    def test_a_job_goes_below_no_directory_of_another_user(self):
+        (self.home / "theirs").mkdir()
+        self.give_away(self.home / "theirs")
+        (self.home / "theirs/mine").mkdir()
+        self.job("--submit", "--job-dir", self.home / "theirs/mine/job", code=4)
+        self.assertEqual(self.called("sbatch"), [])
+        place(self.home / ".config/sabath/config.json", json.dumps({"trusted_owners": [str(MALLORY)]}).encode())
+        self.job("--submit", "--job-dir", self.home / "theirs/mine/job")
+        place(self.home / ".config/sabath/config.json", b"{}")
+        self.expect(self.sabath.run("job", self.home / "theirs/mine/job", "--cancel"), 4)
+        self.assertEqual(self.called("scancel"), [])
+
     def test_no_job_goes_into_a_directory_of_others(self):
         (self.home / "job").mkdir()
         (self.home / "job").chmod(0o777)

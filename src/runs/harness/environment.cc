@@ -7,17 +7,20 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/companion.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "base/wording.h"
+#include "base/working_directory.h"
 #include "checks/builtin.h"
 #include "harness/packed_choice.h"
 #include "harness/site_modules.h"
 #include "packed/activation.h"
 #include "run/conda.h"
 #include "sabath/error.h"
+#include "software/profile_owner.h"
 #include "store/disk/clone.h"
 
 namespace sabath {
@@ -135,6 +138,7 @@ std::string told_digest(const RunCall& call, const ResolvedRun& run, const Varia
   Command command;
   command.argv = wrap(asking, values, {});
   command.environment.assign(variables.begin(), variables.end());
+  command.directory = "/";
   command.deadline = std::chrono::seconds(20);
   try {
     const CommandResult answer = run_command(command, call.stop);
@@ -169,6 +173,10 @@ RunEnvironment prepare_environment(const RunCall& call, const ResolvedRun& run, 
                             fmt::join(environment.modules, ", ")));
       environment.modules.clear();
     } else {
+      if (!run.site.module_script.empty()) {
+        refuse_others_program(absolute_path(run.site.module_script), "module_script",
+                              call.caller.settings.trusted_owners, find_companion(call.caller.settings.program));
+      }
       environment.variables = load_modules(run.site, environment.modules, environment.variables, call.stop);
     }
   }

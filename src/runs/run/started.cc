@@ -20,7 +20,8 @@ void add_packages(std::vector<Started>& all, const char* kind, const std::vector
 // One that is built in asks programs of the machine, which the recipe's variables may lead elsewhere.
 Started started(const RecipeCheck& check) {
   const auto& [name, relation, bound, argv, expect, parallel, seconds] = check;
-  const std::string wanted = expect.empty() ? "" : ": " + printable(expect, expect.size());
+  const std::string wanted =
+      expect.empty() ? "" : ": " + printable(expect, 12 * expect.size());  // hidden characters become longer
   Started one{{"check", name, relation, bound, expect, parallel ? "ranks" : "one", fmt::to_string(seconds)}, {}};
   one.words.insert(one.words.end(), argv.begin(), argv.end());
   one.line = argv.empty()

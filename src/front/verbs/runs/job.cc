@@ -7,6 +7,7 @@
 #include <chrono>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -25,6 +26,7 @@
 #include "verbs/runs/job_host.h"
 #include "verbs/runs/job_list.h"
 #include "verbs/runs/job_making.h"
+#include "verbs/runs/job_places.h"
 #include "verbs/verb.h"
 
 namespace sabath {
@@ -38,9 +40,9 @@ constexpr const char* after_hint =
 constexpr auto cancelled_soon = std::chrono::milliseconds(3000), looked_again = std::chrono::milliseconds(300);
 constexpr auto looked_for_obstacles_max = std::chrono::seconds(15);  // one answer may last longer
 
-void refuse_used_directory(const fs::path& directory) {
+void refuse_used_directory(const fs::path& directory, std::span<const std::uint32_t> trusted) {
   if (!try_lstat(directory)) return;
-  refuse_job_of_others(directory);
+  refuse_job_of_others(directory, trusted);
   std::error_code none;
   if (fs::is_directory(directory, none) && fs::is_empty(directory, none)) return;
   throw Error(FailureKind::usage, fmt::format("{} is there already", printable(directory.native(), 1000)),
@@ -107,7 +109,8 @@ class JobCall {
 
   // False: it can never start, and is in the queue no more.
   bool submit() {
-    refuse_used_directory(record_.directory);
+    refuse_kept_place(record_.directory, session_.settings(), request_.run.environment);
+    refuse_used_directory(record_.directory, trusted());
     if (made_.fetch_here) {
       const FetchRecord fetched = session_.fetch(made_.fetch, events_, stop_);
       if (fetched.exit != 0) {
@@ -122,22 +125,22 @@ class JobCall {
     }
     const JobQueue queue(*made_.scheduler, stop_);
     made_directory_ = !try_lstat(record_.directory);
-    make_job_directory(record_.directory);
-    for (const JobScriptText& script : record_.scripts) {
-      if (script.file.parent_path() != record_.directory) make_job_directory(script.file.parent_path());
-      write_text_atomically(script.file, script.text, 0755);
-    }
-    if (!made_.lock.empty()) write_text_atomically(record_.directory / job_lock_file, made_.lock);
+    const HeldDirectory held = make_job_directory(record_.directory, trusted());
+    std::optional<HeldDirectory> fetch;
+    if (!made_.fetch_script.empty()) fetch = make_job_directory(held.path() / "fetch", trusted());
+    for (const JobScriptText& script : record_.scripts)
+      (script.file.parent_path() == record_.directory ? held : *fetch).write(script_file, script.text, 0755);
+    if (!made_.lock.empty()) held.write(job_lock_file, made_.lock);
     made_.record.submitted = std::time(nullptr);
-    write_submitted_job(record_.directory, made_.record);  // a job without an id: it was not submitted
+    write_submitted_job(held.path(), made_.record);  // a job without an id: it was not submitted
     std::string after = request_.after;
     try {
       if (!made_.fetch_script.empty()) {
-        made_.record.fetch_id = queue.submit({record_.directory / "fetch", script_file, after, {}});
+        made_.record.fetch_id = queue.submit({fetch->path(), script_file, after, {}});
         after = made_.record.fetch_id;
-        write_submitted_job(record_.directory, made_.record);
+        write_submitted_job(held.path(), made_.record);
       }
-      submit_tasks(queue, after);
+      submit_tasks(queue, held, after);
     } catch (const Error& error) {
       static_cast<void>(take_back());
       if (error.failure().kind != FailureKind::command) remove_unused();
@@ -148,7 +151,7 @@ class JobCall {
     return !is_hopeless(queue);
   }
 
-  void submit_tasks(const JobQueue& queue, const std::string& after) {
+  void submit_tasks(const JobQueue& queue, const HeldDirectory& held, const std::string& after) {
     const std::size_t tasks = queue.scheduler().arrays ? 1 : std::max<std::size_t>(made_.plan.tasks.size(), 1);
     for (std::size_t task = 0; task < tasks; ++task) {
       if (stop_.stop_requested()) {
@@ -159,8 +162,8 @@ class JobCall {
       const bool chained = made_.plan.at_once && task >= *made_.plan.at_once;
       const std::string before = chained ? "afterany:" + made_.record.ids[task - *made_.plan.at_once] : after;
       made_.record.ids.push_back(queue.submit(
-          {record_.directory, script_file, before, tasks > 1 ? std::optional<std::uint64_t>(task) : std::nullopt}));
-      write_submitted_job(record_.directory, made_.record);  // its id is known from here on
+          {held.path(), script_file, before, tasks > 1 ? std::optional<std::uint64_t>(task) : std::nullopt}));
+      write_submitted_job(held.path(), made_.record);  // its id is known from here on
     }
     for (const std::string& id : made_.record.ids) {
       events_.on(event::Message{
@@ -223,10 +226,10 @@ class JobCall {
   void find_submitted() {
     const fs::path named = request_.run.model;
     std::vector<fs::path> unread;
-    auto job = try_read_submitted_job(named);
+    auto job = try_read_submitted_job(named, trusted());
     record_.directory = absolute_path(named);
     if (!job) {
-      const auto newest = newest_job_in(absolute_path("."), request_.run.model, unread);
+      const auto newest = newest_job_in(absolute_path("."), request_.run.model, unread, trusted());
       for (const fs::path& damaged : unread) {
         events_.on(event::Warning{
             fmt::format("{} is passed over: its job.json cannot be read", printable(damaged.native(), 1000))});
@@ -239,7 +242,7 @@ class JobCall {
                         verb_text("job"), option_text("submit")));
       }
       record_.directory = *newest;
-      job = try_read_submitted_job(*newest);
+      job = try_read_submitted_job(*newest, trusted());
     }
     made_.record = std::move(*job);
     const bool only_fetches =
@@ -317,6 +320,9 @@ class JobCall {
                 fmt::format("{} of {} jobs could not be cancelled", failures.size(), all_ids().size()),
                 "cancel again, or with the scheduler's own program");
   }
+
+  // Who may own directories above that of a job.
+  [[nodiscard]] std::span<const std::uint32_t> trusted() const { return session_.settings().trusted_owners; }
 
   Session& session_;
   const JobRequest& request_;
