@@ -38,8 +38,8 @@ struct EnvPackRecord {
   std::vector<EnvPackedPackage> packages;
   std::vector<std::string> system_libraries, node_libraries;
   std::vector<std::string> remarks;
-  std::string known_by;        // the recipe's file
-  std::filesystem::path path;  // the view; empty: none
+  std::string known_by;              // the recipe's file
+  std::filesystem::path path;        // the view; empty: none
   std::uint64_t fetched_bytes = 0;   // of a lock: of its wheels
   std::uint64_t known_packages = 0;  // of a lock: that the store has packed before
   int exit = 0;

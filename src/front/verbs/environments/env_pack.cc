@@ -8,13 +8,13 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "verbs/environments/packed_lock.h"
 #include "holdings/holding.h"
 #include "holdings/registration.h"
 #include "packing/pack_environment.h"
 #include "packing/stored_environment.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "verbs/environments/packed_lock.h"
 #include "verbs/verb.h"
 
 namespace sabath {
@@ -95,7 +95,8 @@ EnvPackRecord env_pack(Session& session, const EnvPackRequest& request, EventSin
   record.manifest = stored.root.prefixed();
   record.files = stored.files;
   record.bytes = stored.bytes;
-  const std::string steps = fmt::format("sabath env pack {} {}", request.name, record.made_of == "lock" ? "LOCK" : "PREFIX");
+  const std::string steps =
+      fmt::format("sabath env pack {} {}", request.name, record.made_of == "lock" ? "LOCK" : "PREFIX");
   Registration known = register_name(settings, *store, request.name, stored.root, steps);
   if (known.leads_here) {
     record.known_by = std::move(known.file);
@@ -113,8 +114,10 @@ struct Described<EnvPackRequest> {
                    .argument = "NAME"),
       SABATH_FIELD(prefix, .help = "a virtual environment, a prefix with an interpreter of its own, or a lock",
                    .required = true, .argument = "PREFIX|LOCK"),
-      SABATH_FIELD(python, .help = "of a lock: the prefix, the file or the version of the interpreter; default: the "
-                   "python3 of PATH", .value = "PREFIX"),
+      SABATH_FIELD(python,
+                   .help = "of a lock: the prefix, the file or the version of the interpreter; default: the "
+                           "python3 of PATH",
+                   .value = "PREFIX"),
       SABATH_FIELD(accepted, .help = "a .pth file with code, or a library that each node has; repeat it",
                    .option = "accept", .value = "FILE"),
       SABATH_FIELD(environment, .help = "variables of the caller", .hidden = true),
@@ -158,7 +161,8 @@ struct Described<EnvPackRecord> {
       SABATH_FIELD(known_by, .help = "the recipe that gives the name this root; null: another recipe has the name",
                    .null_if_empty = true),
       SABATH_FIELD(path, .help = "its view; null: there is none", .null_if_empty = true),
-      SABATH_FIELD(fetched_bytes, .help = "of wheels, over the network", .unit = "bytes", .only_if = SABATH_IF(is_of_lock)),
+      SABATH_FIELD(fetched_bytes, .help = "of wheels, over the network", .unit = "bytes",
+                   .only_if = SABATH_IF(is_of_lock)),
       SABATH_FIELD(known_packages, .help = "that the store has packed before", .unit = "packages",
                    .only_if = SABATH_IF(is_of_lock)),
       SABATH_FIELD(exit, .help = "the exit code"),
@@ -176,7 +180,8 @@ extern constexpr LibraryVerb env_pack_call = described<env_pack>(
                  "sabath env pack mpi e --accept libmpi.so.40           each node has this library",
      .details = "The interpreter, its library and the packages become one tree that names no place: scripts find the "
                 "interpreter beside them, libraries each other, and compiled modules stay valid when files get a "
-                "new time. The wheels of a lock are fetched and verified here, and no installer runs. What cannot be moved is refused by name. No code of a package runs. Two packs of the same "
+                "new time. The wheels of a lock are fetched and verified here, and no installer runs. What cannot be "
+                "moved is refused by name. No code of a package runs. Two packs of the same "
                 "packages give one root. The page docs/environments.md has the rules.",
      .group = "runs"});
 
