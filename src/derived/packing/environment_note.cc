@@ -7,8 +7,11 @@ namespace sabath {
 std::string environment_note_text(const EnvironmentNote& note) {
   using Json = nlohmann::ordered_json;
   Json packages = Json::array();
-  for (const FoundPackage& each : note.packages) packages.push_back({{"name", each.name}, {"version", each.version}});
-  const Json text = {{"schema", 1},
+  for (const FoundPackage& each : note.packages) {
+    packages.push_back({{"name", each.name}, {"version", each.version}});
+    if (!each.build.empty()) packages.back()["build"] = each.build;
+  }
+  Json text = {{"schema", 1},
                      {"kind", "environment"},
                      {"made_of", note.form},
                      {"python", note.facts.python},
@@ -19,6 +22,7 @@ std::string environment_note_text(const EnvironmentNote& note) {
                      {"system_libraries", note.of_system},
                      {"node_libraries", note.of_nodes},
                      {"packages", packages}};
+  if (!note.place.empty()) text["place"] = note.place;
   return text.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

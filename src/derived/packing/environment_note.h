@@ -20,6 +20,7 @@ struct EnvironmentNote {
   std::string machine;
   std::set<std::string> of_system, of_nodes;  // libraries
   std::vector<FoundPackage> packages;         // in the order of their names
+  std::string place{};                        // the only one where it works; empty: any
 };
 
 [[nodiscard]] std::string environment_note_text(const EnvironmentNote& note);
