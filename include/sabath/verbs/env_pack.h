@@ -41,7 +41,7 @@ struct EnvPackRecord {
   std::string known_by;        // the recipe's file
   std::filesystem::path path;  // the view; empty: none
   std::uint64_t fetched_bytes = 0;   // of a lock: of its wheels
-  std::uint64_t known_packages = 0;  // of a lock: that the store had packed already
+  std::uint64_t known_packages = 0;  // of a lock: that the store has packed before
   int exit = 0;
 };
 

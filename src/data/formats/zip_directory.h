@@ -21,7 +21,7 @@ struct ZipEntry {
   std::uint64_t packed_bytes = 0, bytes = 0;
   std::uint64_t header_offset = 0;  // of the header before its content, from the file's first byte
   std::uint64_t entry_offset = 0;   // of this entry of the list
-  unsigned made_by = 0;             // 3: Unix, whose mode stands in the upper half of `attributes`
+  unsigned made_by = 0;             // 3: Unix, whose mode is in the upper half of `attributes`
   std::uint32_t attributes = 0;
 };
 

@@ -36,8 +36,8 @@ constexpr std::string_view part_form = "a part of an environment, form 1";
 // PEP 610: of what came by a URL, and not from an index.
 std::string origin_note_of(const ChosenPackage& package) {
   if (!package.file.is_direct) return {};
-  const nlohmann::ordered_json note = {
-      {"url", package.file.url}, {"archive_info", {{"hashes", {{"sha256", package.file.sha256}}}}}};
+  const nlohmann::ordered_json note = {{"url", package.file.url},
+                                       {"archive_info", {{"hashes", {{"sha256", package.file.sha256}}}}}};
   return note.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
@@ -187,6 +187,8 @@ class Assembly {
     tree().of_system = std::move(libraries.of_system);
     tree().of_nodes = std::move(libraries.of_nodes);
     library_remarks_ = std::move(libraries.remarks);
+    for (WheelToUnpack& wheel : others_)  // notes of other installers may be gone
+      std::erase_if(wheel.places, [&](const std::string& path) { return !try_lstat(top_ / path); });
     for (const std::string& name : order_.accepted)
       if (PackedPart* const part = owner_of(site_ + "/" + name)) part->accepted.insert(name);
   }
@@ -206,8 +208,7 @@ class Assembly {
     interpreter_modules_ = find_part(store_, interpreter_key_);
     if (!interpreter_modules_) modules_of(interpreter_files_, modules);
     for (const WheelToUnpack& wheel : others_) modules_of(wheel.places, modules);
-    static_cast<void>(
-        compile_modules(programs_, top_, source_, facts_, modules, top_.parent_path() / "modules"));
+    static_cast<void>(compile_modules(programs_, top_, source_, facts_, modules, top_.parent_path() / "modules"));
     for (const std::string& module : modules) {
       const bool is_done = try_lstat(top_ / compiled_path(module, facts_)).has_value();
       if (PackedPart* const part = owner_of(module))
@@ -243,8 +244,8 @@ class Assembly {
     tree.remarks.insert(tree.remarks.end(), library_remarks_.begin(), library_remarks_.end());
     std::ranges::sort(tree.packages, {},
                       [](const FoundPackage& each) { return std::pair(to_lower(each.name), each.version); });
-    write_new_file(top_ / environment_note_name,
-                   environment_note_text({tree.form, facts_, tree.machine, tree.of_system, tree.of_nodes, tree.packages}));
+    write_new_file(top_ / environment_note_name, environment_note_text({tree.form, facts_, tree.machine, tree.of_system,
+                                                                        tree.of_nodes, tree.packages}));
   }
 
   void store_all() {
@@ -254,7 +255,11 @@ class Assembly {
     for (const std::string& module : compiled_) files.push_back(compiled_path(module, facts_));
     events_.on(event::PhaseChanged{"store"});
     std::vector<TakenFile> taken = place_.takes().take(
-        top_, files, [&](std::uint64_t bytes) { events_.on(event::BytesReceived{0, bytes}); }, order_.stop);
+        top_, files,
+        [&](std::uint64_t bytes) {
+          events_.on(event::BytesReceived{0, bytes});
+        },
+        order_.stop);
     std::map<std::string, std::string> module_of;
     for (const std::string& module : compiled_) module_of.emplace(compiled_path(module, facts_), module);
     PackedPart interpreter, modules;
@@ -292,12 +297,12 @@ class Assembly {
   InterpreterFacts facts_;
   std::vector<std::string> interpreter_files_;
   Sha256 interpreter_key_;
-  std::optional<PackedPart> interpreter_modules_;     // its .pyc; nullopt: they are compiled now
-  std::vector<std::optional<PackedPart>> parts_;      // in the order of the packages
-  std::map<std::string, ElfView> known_libraries_;    // of parts that are known
-  std::vector<WheelToUnpack> others_;                 // those that are not
-  std::vector<std::size_t> numbers_;                  // their parts
-  std::map<std::string, std::size_t> part_of_;        // their files
+  std::optional<PackedPart> interpreter_modules_;   // its .pyc; nullopt: they are compiled now
+  std::vector<std::optional<PackedPart>> parts_;    // in the order of the packages
+  std::map<std::string, ElfView> known_libraries_;  // of parts that are known
+  std::vector<WheelToUnpack> others_;               // those that are not
+  std::vector<std::size_t> numbers_;                // their parts
+  std::map<std::string, std::size_t> part_of_;      // their files
   PlaceClaims claims_;
   std::vector<std::string> compiled_, remarks_, library_remarks_;
   std::uint64_t changed_libraries_ = 0, changed_scripts_ = 0, library_compiled_ = 0, library_not_compiled_ = 0;

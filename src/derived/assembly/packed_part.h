@@ -28,7 +28,7 @@ struct PackedPart {
   FoundPackage package;
   std::vector<PackedFile> files;
   std::map<std::string, ElfView> libraries;  // by path, as they came
-  std::set<std::string> accepted;            // .pth files with code that had to be accepted
+  std::set<std::string> accepted;            // .pth files with code that were accepted
   std::vector<std::string> remarks;
   std::uint64_t compiled = 0, not_compiled = 0, libraries_changed = 0, scripts_changed = 0;
 };

@@ -2,12 +2,15 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <map>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "base/file.h"
 #include "base/threads.h"
@@ -18,7 +21,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The first failure, in the order of the wheels, is the one that counts: it is the same each time.
+constexpr std::size_t wheels_told = 20;
+
+// Of wheels that are refused all are named; any other failure ends it at once.
 class Unpacking {
  public:
   Unpacking(Store& store, SpaceGuard& space, const fs::path& top, std::vector<WheelToUnpack>& wheels,
@@ -34,21 +39,41 @@ class Unpacking {
       take_all();
     }
     if (thrown_) std::rethrow_exception(thrown_);
+    if (!refused_.empty()) refuse_all();
   }
 
  private:
+  [[noreturn]] void refuse_all() {
+    Failure first = refused_.begin()->second;
+    std::vector<std::string> texts;
+    for (const auto& [number, failure] : refused_)
+      if (texts.size() < wheels_told) texts.push_back(failure.message);
+    first.message = fmt::format("{}", fmt::join(texts, "; "));
+    if (refused_.size() > texts.size()) first.message += fmt::format("; and {} more", refused_.size() - texts.size());
+    throw Error(first);
+  }
+
   void take_all() noexcept {
     for (std::size_t i = 0; (i = next_++) < wheels_.size();) try {
         if (stop_.stop_requested()) throw Error(FailureKind::interrupted, "packing was stopped");
         unpack(i);
+      } catch (const Error& error) {
+        note(i, error.failure());
       } catch (...) {
-        const std::lock_guard lock(mutex_);
-        if (!thrown_ || i < failed_) {
-          thrown_ = std::current_exception();
-          failed_ = i;
-        }
-        next_ = wheels_.size();
+        end(std::current_exception());
       }
+  }
+
+  void note(std::size_t i, const Failure& failure) {
+    if (failure.kind != FailureKind::invalid) return end(std::make_exception_ptr(Error(failure)));
+    const std::lock_guard lock(mutex_);
+    refused_.emplace(i, failure);
+  }
+
+  void end(std::exception_ptr thrown) {
+    const std::lock_guard lock(mutex_);
+    if (!thrown_) thrown_ = std::move(thrown);
+    next_ = wheels_.size();
   }
 
   void unpack(std::size_t i) {
@@ -88,7 +113,7 @@ class Unpacking {
   std::atomic<std::size_t> next_{0};
   std::mutex mutex_;  // of what follows
   std::exception_ptr thrown_;
-  std::size_t failed_ = 0;
+  std::map<std::size_t, Failure> refused_;
 };
 
 }  // namespace

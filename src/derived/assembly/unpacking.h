@@ -1,5 +1,6 @@
 // Wheels of the store unpacked into one tree, side by side; each file is claimed before it is written. One thread, with
-// threads of its own. Throws Error{invalid} by the package's name, Error{storage}, Error{space}, Error{interrupted}.
+// threads of its own. Throws Error{invalid} with the names of all packages that are refused, Error{storage},
+// Error{space}, Error{interrupted}.
 #pragma once
 
 #include <filesystem>
@@ -16,8 +17,8 @@ namespace sabath {
 
 struct WheelToUnpack {
   Digest content;
-  WheelOrder order;  // its `file` is found here
-  std::string label = {};           // out: "flute 1.2"
+  WheelOrder order;                      // its `file` is found here
+  std::string label = {};                // out: "flute 1.2"
   std::vector<std::string> places = {};  // out: its files below the tree
 };
 

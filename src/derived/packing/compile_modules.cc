@@ -28,7 +28,7 @@ def with_own_sets(code):
     def own(value):
         if hasattr(value, 'co_consts'):
             return with_own_sets(value)
-        return frozenset(list(value)) if isinstance(value, frozenset) else value
+        return frozenset([*value]) if isinstance(value, frozenset) else value
     consts = tuple(own(each) for each in code.co_consts)
     if all(a is b for a, b in zip(consts, code.co_consts)):
         return code
@@ -56,10 +56,12 @@ start = importlib.util.MAGIC_NUMBER + (1).to_bytes(4, 'little')
 with open(list_name, 'rb') as file:
     names = [os.fsdecode(name) for name in file.read().split(b'\0') if name]
 names.sort(key=lambda name: (-os.path.getsize(os.path.join(top, name)), name))
-shares = max(1, min(len(os.sched_getaffinity(0)), 64, len(names) // 20))
+cores = len(os.sched_getaffinity(0))
+shares = cores if len(names) >= 20 * cores else 1
+another = os.fork
 children = []
 for share in range(shares):
-    child = os.fork() if share + 1 < shares else 0
+    child = another() if share + 1 < shares else 0
     if child:
         children.append(child)
         continue

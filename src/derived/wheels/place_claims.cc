@@ -16,6 +16,9 @@ constexpr const char* interpreter_owner = "the interpreter";
 }  // namespace
 
 void PlaceClaims::refuse_both(const std::string& place, const std::string& one, const std::string& other) {
+  if (one == other)
+    throw Error(FailureKind::invalid, fmt::format("{} brings {} as a file and as a folder", one, printable(place)),
+                "take another version of the package, and tell its publisher");
   throw Error(FailureKind::invalid,
               fmt::format("{} and {} both bring {}", std::min(one, other), std::max(one, other), printable(place)),
               "an environment has one of them: take the other one out of the lock");

@@ -1,4 +1,4 @@
-// Where a wheel's files go below a prefix, judged by their names alone: a wheel is what somebody uploaded. Pure; any
+// Where a wheel's files go below a prefix, judged by their names alone: a wheel is the upload of a stranger. Pure; any
 // thread. Throws Error{invalid} by the package's name.
 #pragma once
 

@@ -26,7 +26,7 @@ struct TakenFile {
 class TakesMany {
  public:
   explicit TakesMany(Store& store);  // before the files are made: what the disk loses from then on is reported
-  // `files`: paths below `top`, which stands below Store::make_temporary_directory(); they are gone then. The answer
+  // `files`: paths below `top`, which is below Store::make_temporary_directory(); they are gone then. The answer
   // has their order. `on_bytes` may be empty; one call at a time.
   [[nodiscard]] std::vector<TakenFile> take(const std::filesystem::path& top, const std::vector<std::string>& files,
                                             const std::function<void(std::uint64_t)>& on_bytes,

@@ -8,6 +8,7 @@ import io
 import pathlib
 import tarfile
 import threading
+import warnings
 import zipfile
 
 
@@ -38,7 +39,8 @@ def make_wheel(directory, name, version, requires=(), tag="py3-none-any", extras
         files[f"{info}/RECORD"] = record(files, info).encode()
     if change:
         change(files, info)
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of names that are there twice
         for path, data in files.items():
             entries = data if isinstance(data, list) else [(zipfile.ZipInfo(path), data)]
             for entry, content in entries:

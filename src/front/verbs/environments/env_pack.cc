@@ -159,7 +159,7 @@ struct Described<EnvPackRecord> {
                    .null_if_empty = true),
       SABATH_FIELD(path, .help = "its view; null: there is none", .null_if_empty = true),
       SABATH_FIELD(fetched_bytes, .help = "of wheels, over the network", .unit = "bytes", .only_if = SABATH_IF(is_of_lock)),
-      SABATH_FIELD(known_packages, .help = "that the store had packed already", .unit = "packages",
+      SABATH_FIELD(known_packages, .help = "that the store has packed before", .unit = "packages",
                    .only_if = SABATH_IF(is_of_lock)),
       SABATH_FIELD(exit, .help = "the exit code"),
   };
