@@ -21,7 +21,7 @@ struct ZipMember {
   std::string name;  // as it stands there: printable() shows it, no path is made of it
   std::uint64_t packed_bytes = 0, bytes = 0, header_offset = 0;
   unsigned flags = 0, method = 0;  // method 0: stored, 8: deflated
-  unsigned mode = 0;  // of Unix, as stat(2) has it; 0: not stated
+  unsigned mode = 0;               // of Unix, as stat(2) has it; 0: not stated
 };
 
 class ZipArchive {

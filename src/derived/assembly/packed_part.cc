@@ -22,9 +22,9 @@ NoteJson file_note(const PackedFile& file) {
 }
 
 NoteJson library_note(const ElfView& view) {
-  return {{"machine", view.machine},       {"wide", view.wide},     {"big_endian", view.big_endian},
-          {"damaged", view.damaged},       {"soname", view.soname}, {"needed", view.needed},
-          {"search", view.search},         {"is_rpath", view.is_rpath}};
+  return {{"machine", view.machine}, {"wide", view.wide},        {"big_endian", view.big_endian},
+          {"damaged", view.damaged}, {"soname", view.soname},    {"needed", view.needed},
+          {"search", view.search},   {"is_rpath", view.is_rpath}};
 }
 
 ElfView library_of_note(const NoteJson& note) {

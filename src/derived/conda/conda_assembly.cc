@@ -54,7 +54,9 @@ class CondaAssembly {
     for (std::size_t i = 0; i < order_.packages.size(); ++i)
       if (order_.packages[i].manager == PackageManager::conda) join(joining, i);
     const std::vector<std::string> gone = joining.make_links();
-    if (!gone.empty()) done_.tree.remarks.push_back(fmt::format("{} symlinks lead nowhere and are left out: {}", gone.size(), printable(fmt::format("{}", fmt::join(gone, ", ")), 500)));
+    if (!gone.empty())
+      done_.tree.remarks.push_back(fmt::format("{} symlinks lead nowhere and are left out: {}", gone.size(),
+                                               printable(fmt::format("{}", fmt::join(gone, ", ")), 500)));
     find_interpreter();
     const std::set<std::string> changed = put_place(joining);
     const std::set<std::string> notes = joining.notes();

@@ -19,11 +19,11 @@
 namespace sabath {
 
 struct CondaAssemblyOrder {
-  std::string name;                      // of the asset, for messages
-  std::string place;                     // as checked_place() gives it
-  std::vector<ChosenPackage> packages;   // of conda and of Python
-  std::vector<Digest> contents;          // theirs, which are in the store; in the same order
-  std::set<std::string> accepted;        // packages with scripts of an installer, .pth files, libraries of the nodes
+  std::string name;                     // of the asset, for messages
+  std::string place;                    // as checked_place() gives it
+  std::vector<ChosenPackage> packages;  // of conda and of Python
+  std::vector<Digest> contents;         // theirs, which are in the store; in the same order
+  std::set<std::string> accepted;       // packages with scripts of an installer, .pth files, libraries of the nodes
   std::stop_token stop;
 };
 

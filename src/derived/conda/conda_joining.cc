@@ -43,7 +43,8 @@ void CondaJoining::add(const CondaPackage& package, const fs::path& from) {
     const std::string place = place_in_prefix(package.index, path.path, source_.python);
     if (is_left_out_of_prefix(source_, place)) continue;
     if (place.starts_with("conda-meta/"))
-      throw Error(FailureKind::invalid, fmt::format("{} brings {}, which conda itself writes", package.label, printable(place)),
+      throw Error(FailureKind::invalid,
+                  fmt::format("{} brings {}, which conda itself writes", package.label, printable(place)),
                   "take another build of the package, and tell its channel");
     if (path.kind == CondaPath::Kind::folder) {
       folders_.emplace(place, package.label);
@@ -65,7 +66,8 @@ void CondaJoining::move_file(const CondaPackage& package, const CondaPath& path,
                              const fs::path& from) {
   make_directories((top_ / place).parent_path(), 0755);
   if (::rename((from / path.path).c_str(), (top_ / place).c_str()) != 0) throw_errno("move", top_ / place, errno);
-  if (place.starts_with("bin/") && ::chmod((top_ / place).c_str(), 0755) != 0) throw_errno("chmod", top_ / place, errno);
+  if (place.starts_with("bin/") && ::chmod((top_ / place).c_str(), 0755) != 0)
+    throw_errno("chmod", top_ / place, errno);
   if (!path.placeholder.empty())
     naming_.push_back({place, package.label, path.placeholder.size(), path.is_binary, {path.placeholder}});
 }
@@ -74,7 +76,8 @@ void CondaJoining::add_programs(const CondaPackage& package) {
   for (const EntryPoint& each : package.programs) {
     const std::string place = "bin/" + each.name;
     if (is_left_out_of_prefix(source_, place) || each.name.starts_with("python"))
-      throw Error(FailureKind::invalid, fmt::format("{} has a program {}, as the interpreter has", package.label, each.name),
+      throw Error(FailureKind::invalid,
+                  fmt::format("{} has a program {}, as the interpreter has", package.label, each.name),
                   "take another build of the package, and tell its channel");
     claim(place, package.label);
     make_directories(top_ / "bin", 0755);
@@ -96,8 +99,9 @@ std::vector<std::string> CondaJoining::make_links() {
       std::error_code error;
       const fs::path leads_to = fs::canonical(top_ / each->first, error);
       if (!error && !is_below(leads_to, real))
-        throw Error(FailureKind::invalid, fmt::format("{} brings {}, a symlink that leads outside of the environment",
-                                                      owners_.at(each->first), printable(each->first)),
+        throw Error(FailureKind::invalid,
+                    fmt::format("{} brings {}, a symlink that leads outside of the environment",
+                                owners_.at(each->first), printable(each->first)),
                     "take another build of the package, and tell its channel");
       if (!error) {
         ++each;

@@ -18,7 +18,8 @@ constexpr JsonLimits note_limits{.size_max = conda_note_max, .depth_max = 32, .v
 // One short line: it is shown, and compared.
 std::string conda_word(JsonObject& object, std::string_view key) {
   std::string word = object.text(key);
-  if (word.size() > conda_word_max || printable(word, conda_word_max) != word) object.fail(key, "must be one short word");
+  if (word.size() > conda_word_max || printable(word, conda_word_max) != word)
+    object.fail(key, "must be one short word");
   return word;
 }
 
@@ -47,7 +48,8 @@ void take_placeholder(JsonObject& object, CondaPath& path) {
 CondaPath conda_path(JsonObject object) {
   CondaPath path;
   path.path = object.text("_path");
-  if (!RelativePath::try_parse(path.path)) object.fail("_path", fmt::format("is no path in a prefix: {}", printable(path.path)));
+  if (!RelativePath::try_parse(path.path))
+    object.fail("_path", fmt::format("is no path in a prefix: {}", printable(path.path)));
   const std::string type = object.try_text("path_type").value_or("hardlink");
   if (type == "softlink")
     path.kind = CondaPath::Kind::symlink;
@@ -78,7 +80,8 @@ std::vector<CondaPath> conda_paths(JsonObject& object, std::string_view origin) 
 CondaRecord parse_conda_record(std::string_view text, const std::string& origin) {
   const JsonValue root = parse_json(text, origin, note_limits);
   JsonObject object(root, origin, "a record of conda");
-  CondaRecord record{conda_word(object, "name"), conda_word(object, "version"), conda_word(object, "build"), "", "", 0, {}};
+  CondaRecord record{
+      conda_word(object, "name"), conda_word(object, "version"), conda_word(object, "build"), "", "", 0, {}};
   record.channel = public_channel(object.try_text("channel").value_or(""));
   record.sha256 = noted_sha256(object);
   record.size_bytes = object.try_uint("size").value_or(0);

@@ -79,11 +79,13 @@ class PackageReading {
     if (parts.size() != 2 || !parts[0]->name.starts_with("info-") || !parts[1]->name.starts_with("pkg-"))
       refuse("does not hold one info-*.tar.zst and one pkg-*.tar.zst");
     for (const ZipMember* const part : parts)
-      unpacking_.take(Packing::zstd, [&] { return archive.open(*part); }, part->name);
+      unpacking_.take(
+          Packing::zstd, [&] { return archive.open(*part); }, part->name);
   }
 
   void unpack_whole() {
-    unpacking_.take(Packing::bzip2, [&] { return std::make_unique<FileBytes>(order_.file); }, order_.file_name);
+    unpacking_.take(
+        Packing::bzip2, [&] { return std::make_unique<FileBytes>(order_.file); }, order_.file_name);
   }
 
   std::string note(const std::string& name) {
@@ -123,15 +125,14 @@ class PackageReading {
       if (!known.contains(path)) refuse(fmt::format("has {}, which paths.json does not name", printable(path)));
       if (is_link_script(path)) package_.scripts.push_back(path);
     }
-    std::erase_if(package_.paths, [](const CondaPath& path) {
-      return is_cached_by_python(path.path) || is_link_script(path.path);
-    });
+    std::erase_if(package_.paths,
+                  [](const CondaPath& path) { return is_cached_by_python(path.path) || is_link_script(path.path); });
   }
 
   void judge(const CondaPath& path) const {
     if (path.kind == CondaPath::Kind::folder) return;
     const auto found = package_.items.find(path.path);
-    if (found == package_.items.end()) refuse(fmt::format("lacks {}, which paths.json names", printable(path.path)));
+    if (found == package_.items.end()) refuse(fmt::format("has no {}, which paths.json names", printable(path.path)));
     const CondaItem& item = found->second;
     if (item.is_symlink != (path.kind == CondaPath::Kind::symlink))
       refuse(fmt::format("has {} as another kind of file than paths.json says", printable(path.path)));

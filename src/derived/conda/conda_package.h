@@ -16,10 +16,10 @@
 namespace sabath {
 
 struct CondaPackageOrder {
-  std::filesystem::path file;            // the package's bytes
-  std::string file_name;                 // "numpy-2.1.0-py311_0.conda"
-  std::string name, version;             // as the lock has them
-  std::filesystem::path to;              // a folder that is made for it; links are not written there
+  std::filesystem::path file;  // the package's bytes
+  std::string file_name;       // "numpy-2.1.0-py311_0.conda"
+  std::string name, version;   // as the lock has them
+  std::filesystem::path to;    // a folder that is made for it; links are not written there
   std::uint64_t bytes_max = std::uint64_t{64} << 30;
 };
 

@@ -38,17 +38,18 @@ std::string checked_place(const std::filesystem::path& place) {
 
 std::string remark_of_place(const std::string& place, const std::string& name) {
   const std::filesystem::path path(place);
-  const std::string how = path.filename() == name
-                              ? fmt::format("`{} {} {} {}`", verb_text("stage"), name, option_name("to"),
-                                            path.parent_path().native())
-                              : fmt::format("`{} {} {} {}`", verb_text("view"), name, option_name("to"), place);
+  const std::string how =
+      path.filename() == name
+          ? fmt::format("`{} {} {} {}`", verb_text("stage"), name, option_name("to"), path.parent_path().native())
+          : fmt::format("`{} {} {} {}`", verb_text("view"), name, option_name("to"), place);
   return fmt::format("its files name {}: it works where that path leads to it; {} puts it there", place, how);
 }
 
 void refuse_without_place(const std::string& file, const std::string& package, const std::string& name) {
-  throw Error(FailureKind::invalid,
-              fmt::format("{} of {} names the place of the environment, as files of conda do", printable(file), package),
-              fmt::format("say where it will be on the nodes: {} /local/disk/{}", option_name("at"), name));
+  throw Error(
+      FailureKind::invalid,
+      fmt::format("{} of {} names the place of the environment, as files of conda do", printable(file), package),
+      fmt::format("say where it will be on the nodes: {} /local/disk/{}", option_name("at"), name));
 }
 
 }  // namespace sabath

@@ -87,7 +87,8 @@ class CondaPrefixPacking {
         if (!status || !S_ISREG(status->st_mode)) continue;  // removed, or replaced, since
         naming_.files.push_back({path.path, label, path.placeholder.size(), path.is_binary, {}});
       }
-      packages_.push_back({record.name, record.version, record.build, record.channel, record.sha256, record.size_bytes});
+      packages_.push_back(
+          {record.name, record.version, record.build, record.channel, record.sha256, record.size_bytes});
     }
   }
 
@@ -128,7 +129,8 @@ class CondaPrefixPacking {
   }
 
   void add_remarks(PackedTree& tree) const {
-    tree.remarks.emplace_back("conda-meta is left out: environment.json lists the packages, and conda changes none of them");
+    tree.remarks.emplace_back(
+        "conda-meta is left out: environment.json lists the packages, and conda changes none of them");
     if (auto remark = remark_of_activation(order_.to)) tree.remarks.push_back(std::move(*remark));
   }
 

@@ -32,7 +32,7 @@ void check_room(const PlaceNaming& naming, const std::string& name) {
     if (file.is_binary && (least == nullptr || file.room < least->room)) least = &file;
   if (least == nullptr || naming.place.size() <= least->room) return;
   throw Error(FailureKind::invalid,
-              fmt::format("{} of {} has room for a place of {} bytes, and {} has {}", printable(least->path),
+              fmt::format("{} of {} has space for a place of {} bytes, and {} has {}", printable(least->path),
                           least->package, least->room, naming.place, naming.place.size()),
               "name a shorter place");
 }
@@ -91,7 +91,8 @@ std::optional<std::string> remark_of_activation(const fs::path& top) {
   const std::size_t all = scripts.size();
   scripts.resize(std::min(all, scripts_shown_max));
   return fmt::format("conda's activate would run {}{}; the environment's own runs none of them",
-                     fmt::join(scripts, ", "), all > scripts_shown_max ? fmt::format(" and {} more", all - scripts_shown_max) : "");
+                     fmt::join(scripts, ", "),
+                     all > scripts_shown_max ? fmt::format(" and {} more", all - scripts_shown_max) : "");
 }
 
 }  // namespace sabath

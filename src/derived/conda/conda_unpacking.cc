@@ -53,8 +53,8 @@ void CondaUnpacking::take(Packing packing, const std::function<std::unique_ptr<B
     throw Error(FailureKind::invalid, fmt::format("{} is packed in another way than its name says", shown),
                 "take another build of the package, and tell its channel");
   Rereading source(open);
-  visit_archive(shown, [&](std::uint64_t offset, std::span<std::byte> into) { return source.read(offset, into); },
-                *this);
+  visit_archive(
+      shown, [&](std::uint64_t offset, std::span<std::byte> into) { return source.read(offset, into); }, *this);
 }
 
 void CondaUnpacking::begin(const ArchiveItem& item) {
@@ -82,7 +82,8 @@ void CondaUnpacking::begin(const ArchiveItem& item) {
       items_[path->text()].executable = item.executable;
       return begin_file(path->text());
     case ArchiveItem::Kind::other:
-      names_.refuse(fmt::format("holds {}, which is neither a file, a directory nor a symlink", printable(path->text())));
+      names_.refuse(
+          fmt::format("holds {}, which is neither a file, a directory nor a symlink", printable(path->text())));
   }
 }
 

@@ -11,7 +11,8 @@ namespace sabath {
 namespace {
 
 bool goes_on_as_name(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || std::string_view("._-+").find(c) != std::string_view::npos;
+  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+         std::string_view("._-+").find(c) != std::string_view::npos;
 }
 
 // Where `old` stands next; npos: nowhere.
@@ -54,11 +55,11 @@ SwappedText swap_in_binary(std::string_view bytes, const PlaceSwap& swap) {
         continue;
       }
       if (swap.by.size() > swap.room)
-        throw Error(FailureKind::invalid, fmt::format("has room for a place of {} bytes", swap.room));
+        throw Error(FailureKind::invalid, fmt::format("has space for a place of {} bytes", swap.room));
       const std::size_t more = one.text.size() - (end - at);
       const std::string_view behind = bytes.substr(end, more + 1);
       if (behind.size() != more + 1 || behind.find_first_not_of('\0') != std::string_view::npos)
-        throw Error(FailureKind::invalid, "has less room behind the old place than its package left there");
+        throw Error(FailureKind::invalid, "has less space behind the old place than its package left there");
       done += more;
     }
   swapped.text.append(bytes.substr(done));

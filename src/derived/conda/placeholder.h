@@ -12,10 +12,10 @@ namespace sabath {
 inline constexpr std::size_t placeholder_min = 8, placeholder_max = 1024;
 
 struct PlaceSwap {
-  std::string_view old;       // what stands in the file
-  std::string_view by;        // the place that is to stand there
-  std::size_t room = 0;       // binary: the bytes that the package left for it, those of its placeholder
-  bool whole_names = false;   // `old` counts only where no letter, digit or any of "._-+" follows
+  std::string_view old;      // what stands in the file
+  std::string_view by;       // the place that is to stand there
+  std::size_t room = 0;      // binary: the bytes that the package left for it, those of its placeholder
+  bool whole_names = false;  // `old` counts only where no letter, digit or any of "._-+" follows
 };
 
 struct SwappedText {

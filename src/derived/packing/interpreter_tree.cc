@@ -98,8 +98,7 @@ void copy_interpreter(TreeCopy& copying, const PrefixSource& source) {
 
 void link_interpreter_names(const fs::path& top, const PrefixSource& source) {
   if (!try_lstat(top / "bin" / source.interpreter.filename()))
-    throw Error(FailureKind::invalid,
-                fmt::format("{} was not copied", printable(source.interpreter.native(), 1000)));
+    throw Error(FailureKind::invalid, fmt::format("{} was not copied", printable(source.interpreter.native(), 1000)));
   for (const std::string& name : {source.python, std::string("python3"), std::string("python")}) {
     if (try_lstat(top / "bin" / name)) continue;
     fs::create_symlink(source.interpreter.filename(), top / "bin" / name);
@@ -133,8 +132,8 @@ InterpreterFacts ask_interpreter(Programs& programs, const fs::path& top, const 
                   "take a self-built or a standalone interpreter");
   InterpreterFacts facts{lines[0], lines[1], lines[2], lines[3]};
   if (!facts.python.starts_with(source.python.substr(6) + "."))
-    throw Error(FailureKind::invalid, fmt::format("the interpreter is {}, and its library is of {}",
-                                                  printable(facts.python), source.python));
+    throw Error(FailureKind::invalid,
+                fmt::format("the interpreter is {}, and its library is of {}", printable(facts.python), source.python));
   if (try_whole_number(std::string_view(source.python).substr(8)).value_or(0) < 9)
     throw Error(FailureKind::invalid, fmt::format("{} cannot compile for a tree that moves", source.python),
                 "take Python 3.9 or newer");
@@ -143,8 +142,8 @@ InterpreterFacts ask_interpreter(Programs& programs, const fs::path& top, const 
 
 std::string compiled_path(const std::string& module, const InterpreterFacts& facts) {
   const std::size_t name = module.rfind('/') + 1;
-  return fmt::format("{}__pycache__/{}.{}.pyc", module.substr(0, name),
-                     module.substr(name, module.size() - name - 3), facts.implementation);
+  return fmt::format("{}__pycache__/{}.{}.pyc", module.substr(0, name), module.substr(name, module.size() - name - 3),
+                     facts.implementation);
 }
 
 CompiledModules compile_modules(Programs& programs, const fs::path& top, const PrefixSource& source,

@@ -109,7 +109,8 @@ class LibrariesMending {
         find(path, here, name, search, outside);
       else
         problems_.push_back(fmt::format("{} needs {}", printable(path), printable(name)));
-    if (search != view.search && !order_.known.contains(path)) wanted_[{joined(search, ":"), view.is_rpath}].push_back(path);
+    if (search != view.search && !order_.known.contains(path))
+      wanted_[{joined(search, ":"), view.is_rpath}].push_back(path);
   }
 
   // "$ORIGIN/..." as it is, a place in the old tree by $ORIGIN; nullopt: it leads outside, or nowhere.

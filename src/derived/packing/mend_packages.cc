@@ -195,7 +195,9 @@ std::string header_in(std::string_view metadata, std::string_view name) {
   return {};
 }
 
-FoundPackage package_in(std::string_view metadata) { return {header_in(metadata, "Name"), header_in(metadata, "Version")}; }
+FoundPackage package_in(std::string_view metadata) {
+  return {header_in(metadata, "Name"), header_in(metadata, "Version")};
+}
 
 MendedPackages mend_packages(const PackagesOrder& order) { return PackagesMending(order).run(); }
 

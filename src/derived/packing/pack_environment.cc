@@ -8,12 +8,13 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "holdings/place_note.h"
 #include "packing/environment_note.h"
 #include "packing/interpreter_tree.h"
 #include "packing/mend_libraries.h"
-#include "packing/mentions.h"
 #include "packing/mend_scripts.h"
 #include "packing/mend_sysconfig.h"
+#include "packing/mentions.h"
 #include "packing/prefix_source.h"
 #include "packing/rewritten_file.h"
 #include "packing/tree_copy.h"
@@ -47,6 +48,7 @@ class Packing {
 
   PackedTree run() {
     refuse_store_inside(order_, source_);
+    refuse_made_for_a_place();
     refuse_exchangeable(programs_, source_);
     PackedTree tree;
     tree.form = source_.is_venv ? "venv" : "prefix";
@@ -58,6 +60,17 @@ class Packing {
   }
 
  private:
+  // A pack of what was made of conda's packages: its files name that place.
+  void refuse_made_for_a_place() const {
+    const std::string place =
+        place_in_note(try_read_text(source_.root / environment_note_name, environment_note_max).value_or(""));
+    if (!place.empty())
+      throw Error(FailureKind::invalid,
+                  fmt::format("{} is a packed environment that is made for {}", printable(source_.given.native(), 1000),
+                              printable(place, 1000)),
+                  "pack the prefix or the lock that it was made of");
+  }
+
   // Of a caller's own tree: all but what is made anew. Of a venv: also without its link to the interpreter.
   [[nodiscard]] bool is_left_out_of_root(const std::string& path) const {
     if (!source_.is_venv) return is_left_out_of_prefix(source_, path);
@@ -89,6 +102,7 @@ class Finishing {
       : programs_(programs), order_(order), finish_(finish), source_(finish.source), tree_(tree) {}
 
   void run() {
+    tree_.place = finish_.place.native();
     mend();
     const InterpreterFacts facts = ask_interpreter(programs_, order_.to, source_);
     tree_.python = facts.python;
@@ -155,9 +169,8 @@ class Finishing {
   void write_note() {
     const InterpreterFacts facts{tree_.python, tree_.implementation, tree_.abi, tree_.platform};
     write_new_file(order_.to / environment_note_name,
-                   environment_note_text(
-                       {tree_.form, facts, tree_.machine, tree_.of_system, tree_.of_nodes, tree_.packages,
-                        finish_.place.native()}));
+                   environment_note_text({tree_.form, facts, tree_.machine, tree_.of_system, tree_.of_nodes,
+                                          tree_.packages, finish_.place.native()}));
   }
 
   Programs& programs_;

@@ -26,9 +26,10 @@ struct PackOrder {
 };
 
 struct PackedTree {
-  std::string form;                                   // "venv", "prefix"
+  std::string form;                                   // "venv", "prefix", "conda", "conda-lock"
   std::string python, implementation, abi, platform;  // "3.11.7", "cpython-311", "cpython-311-x86_64-linux-gnu", ...
   std::string machine;
+  std::string place;  // the only one where it works; empty: any
   std::vector<FoundPackage> packages;
   std::set<std::string> of_system, of_nodes;  // libraries
   std::uint64_t libraries_changed = 0, scripts_changed = 0, compiled = 0, not_compiled = 0;
@@ -40,10 +41,10 @@ struct PackedTree {
 // Of a tree that stands in PackOrder::to already.
 struct FinishOrder {
   const PrefixSource& source;
-  std::vector<std::filesystem::path> places;  // where it was
-  std::filesystem::path place = {};           // the only one where it will be; empty: any
-  std::set<std::string> changed = {};         // files that are not what their packages brought
-  std::vector<FoundPackage> packages = {};    // that are known
+  std::vector<std::filesystem::path> places;                  // where it was
+  std::filesystem::path place = {};                           // the only one where it will be; empty: any
+  std::set<std::string> changed = {};                         // files that are not what their packages brought
+  std::vector<FoundPackage> packages = {};                    // that are known
   std::set<std::pair<std::string, std::string>> theirs = {};  // names and versions that these brought notes of
 };
 

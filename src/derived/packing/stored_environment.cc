@@ -14,8 +14,7 @@ namespace sabath {
 
 namespace fs = std::filesystem;
 
-PackingPlace::PackingPlace(Store& store)
-    : takes_(store), directory_(fs::canonical(store.make_temporary_directory())) {
+PackingPlace::PackingPlace(Store& store) : takes_(store), directory_(fs::canonical(store.make_temporary_directory())) {
   fs::create_directory(tree());
 }
 
@@ -33,8 +32,7 @@ void add_directories_and_links(ManifestBuilder& builder, const fs::path& tree) {
   if (error) throw_errno("list", tree, error.value());
 }
 
-StoredEnvironment store_environment(Store& store, PackingPlace& place, EventSink& events,
-                                    const std::stop_token& stop) {
+StoredEnvironment store_environment(Store& store, PackingPlace& place, EventSink& events, const std::stop_token& stop) {
   StoredEnvironment stored;
   ManifestBuilder builder;
   const fs::path tree = place.tree();
@@ -42,7 +40,11 @@ StoredEnvironment store_environment(Store& store, PackingPlace& place, EventSink
   std::vector<std::string> files;
   for_each_packed_file(tree, [&](const std::string& path) { files.push_back(path); });
   std::vector<TakenFile> taken = place.takes().take(
-      tree, files, [&](std::uint64_t bytes) { events.on(event::BytesReceived{0, bytes}); }, stop);
+      tree, files,
+      [&](std::uint64_t bytes) {
+        events.on(event::BytesReceived{0, bytes});
+      },
+      stop);
   for (std::size_t i = 0; i < files.size(); ++i) {
     stored.bytes += taken[i].tree.digest.size_bytes;
     ++stored.files;

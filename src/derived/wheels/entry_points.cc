@@ -15,9 +15,7 @@ namespace {
 
 constexpr std::size_t entry_points_max = 10'000, program_name_max = 200, reference_max = 1000;
 
-bool is_word_letter(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
+bool is_word_letter(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
 bool is_program_name(std::string_view name) {
   return !name.empty() && name.size() <= program_name_max && is_word_letter(name.front()) &&

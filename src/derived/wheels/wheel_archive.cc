@@ -213,7 +213,8 @@ void WheelArchive::write_notes(const fs::path& top) const {
   }
   std::vector<std::string> own{fmt::format("{}/{}/INSTALLER", layout_.packages(), layout_.info()),
                                fmt::format("{}/{}/REQUESTED", layout_.packages(), layout_.info())};
-  if (!order_.origin_note.empty()) own.push_back(fmt::format("{}/{}/direct_url.json", layout_.packages(), layout_.info()));
+  if (!order_.origin_note.empty())
+    own.push_back(fmt::format("{}/{}/direct_url.json", layout_.packages(), layout_.info()));
   for (const EntryPoint& each : programs_) own.push_back("bin/" + each.name);
   for (const std::string& place : own) describe_installed(rows.emplace_back(row_of(place)), top / place);
   rows.push_back({layout_.info() + "/RECORD", "", ""});

@@ -21,10 +21,10 @@ namespace sabath {
 
 struct WheelOrder {
   std::filesystem::path file;
-  std::string file_name;      // of the lock: "flute-1.2-py3-none-any.whl"
-  std::string python;         // "python3.11": the folder of the library
-  std::string full_version;   // "3.11.7": what it may require
-  std::string origin_note;    // direct_url.json; empty: it came from an index
+  std::string file_name;     // of the lock: "flute-1.2-py3-none-any.whl"
+  std::string python;        // "python3.11": the folder of the library
+  std::string full_version;  // "3.11.7": what it may require
+  std::string origin_note;   // direct_url.json; empty: it came from an index
 };
 
 class WheelArchive {

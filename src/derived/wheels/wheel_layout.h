@@ -11,9 +11,9 @@
 namespace sabath {
 
 struct WheelLayout {
-  std::string label;   // "flute 1.2", for messages
-  std::string python;  // "python3.11": the folder of the library
-  std::string stem;    // "flute-1.2": of its .dist-info and .data
+  std::string label;          // "flute 1.2", for messages
+  std::string python;         // "python3.11": the folder of the library
+  std::string stem;           // "flute-1.2": of its .dist-info and .data
   std::string header_folder;  // "flute"
 
   [[nodiscard]] std::string packages() const { return "lib/" + python + "/site-packages"; }

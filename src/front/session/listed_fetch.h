@@ -13,7 +13,7 @@
 namespace sabath {
 
 // `recipe`: as its document says; its `origin` is the document, whose owner is who named the URLs.
-[[nodiscard]] AssetRecord fetch_listed(const SessionSettings& settings, Store& store, Recipe recipe,
-                                       EventSink& events, const std::stop_token& stop);
+[[nodiscard]] AssetRecord fetch_listed(const SessionSettings& settings, Store& store, Recipe recipe, EventSink& events,
+                                       const std::stop_token& stop);
 
 }  // namespace sabath

@@ -82,7 +82,8 @@ class ManyTaken {
   void hash(std::size_t i) {
     const fs::path file = top_ / files_[i];
     const Fd fd = open_file(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    struct stat before {}, after {};
+    struct stat before {
+    }, after{};
     if (::fstat(fd.get(), &before) != 0) throw_errno("stat", file, errno);
     // A second name would let its holder write to the object.
     if (!S_ISREG(before.st_mode) || before.st_nlink != 1 || before.st_uid != ::geteuid())
@@ -144,8 +145,7 @@ class ManyTaken {
 
 }  // namespace
 
-TakesMany::TakesMany(Store& store)
-    : store_(store), group_(std::make_shared<SyncGroup>(store.state().layout.root())) {}
+TakesMany::TakesMany(Store& store) : store_(store), group_(std::make_shared<SyncGroup>(store.state().layout.root())) {}
 
 std::vector<TakenFile> TakesMany::take(const fs::path& top, const std::vector<std::string>& files,
                                        const std::function<void(std::uint64_t)>& on_bytes,

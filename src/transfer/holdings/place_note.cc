@@ -25,16 +25,19 @@ std::string place_in_note(std::string_view text) {
   }
 }
 
-void warn_of_place(const Store& store, const Manifest& manifest, const std::filesystem::path& where,
-                   EventSink& events) {
+std::string place_of_asset(const Store& store, const Manifest& manifest) {
   const auto entry = manifest.find(RelativePath::parse("environment.json"));
-  if (!entry || !entry->is_file()) return;
+  if (!entry || !entry->is_file()) return {};
   const auto text = store.text_of(entry->digest, noting_bytes_max);
-  const std::string place = text ? place_in_note(*text) : std::string();
-  if (place.empty() || place == where.lexically_normal()) return;
-  events.on(event::Warning{fmt::format("this environment is made for {}, and comes to {}: its files name the other "
-                                       "place, so it works only where that path leads to it",
-                                       printable(place, 1000), printable(where.native(), 1000))});
+  return text ? place_in_note(*text) : std::string();
+}
+
+void warn_of_place(const std::string& place, const std::filesystem::path& where, EventSink& events) {
+  if (place.empty() || where.empty() || place == where.lexically_normal()) return;
+  events.on(event::Warning{fmt::format(
+      "this environment is made for {}, which its files name, and it comes to {}: it works where the first path leads "
+      "to it",
+      printable(place, 1000), printable(where.native(), 1000))});
 }
 
 }  // namespace sabath

@@ -13,8 +13,9 @@ namespace sabath {
 
 // The place that the text of an environment.json names; empty: none, or it is another file of this name.
 [[nodiscard]] std::string place_in_note(std::string_view text);
-// Warns if the asset is made for another place than the one where it will be.
-void warn_of_place(const Store& store, const Manifest& manifest, const std::filesystem::path& where,
-                   EventSink& events);
+// The place for which an asset is made; empty: any.
+[[nodiscard]] std::string place_of_asset(const Store& store, const Manifest& manifest);
+// Warns if it comes to another one.
+void warn_of_place(const std::string& place, const std::filesystem::path& where, EventSink& events);
 
 }  // namespace sabath
