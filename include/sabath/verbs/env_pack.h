@@ -20,6 +20,7 @@ class Session;
 struct EnvPackRequest {
   std::string name;                   // of the asset
   std::filesystem::path prefix;       // a virtual environment, a prefix with an interpreter of its own, or a lock
+  std::filesystem::path at{};         // the only place where it will be: of files of conda, which name it
   std::string python;                 // of a lock: an interpreter's prefix, file or version; empty: python3 of PATH
   std::vector<std::string> accepted;  // .pth files with code; libraries that each node has
   Environment environment;
@@ -27,11 +28,14 @@ struct EnvPackRequest {
 
 struct EnvPackedPackage {
   std::string name, version;
+  std::string build, channel, sha256;  // of a package of conda; sha256: of its file
+  std::uint64_t size_bytes = 0;        // of its file; 0: unknown
 };
 
 struct EnvPackRecord {
   std::string manifest;                        // the root, "sha256:<hex>"
-  std::string made_of;                         // "venv", "prefix", "lock"
+  std::string made_of;                         // "venv", "prefix", "conda", "lock", "conda-lock"
+  std::string place;                           // the only one where it works; empty: any
   std::string python, abi, platform, machine;  // of the interpreter
   std::uint64_t files = 0, bytes = 0;
   std::uint64_t libraries_changed = 0, scripts_changed = 0, compiled = 0, not_compiled = 0;

@@ -109,6 +109,11 @@ bool is_virtual(JsonObject& object) {
   return name && name->starts_with("__");
 }
 
+bool is_virtual(std::string_view line) {
+  const std::string_view url = line.substr(0, line.find('#'));
+  return url.starts_with("file:///") && url.substr(url.rfind('/') + 1).starts_with("__");
+}
+
 }  // namespace
 
 EnvironmentLock read_conda_explicit(std::string_view text, const std::string& origin) {
@@ -129,6 +134,7 @@ EnvironmentLock read_conda_explicit(std::string_view text, const std::string& or
       continue;
     }
     if (!is_explicit) throw_at(origin, number, "comes before @EXPLICIT");
+    if (is_virtual(line)) continue;
     const std::size_t mark = line.find('#');
     LockedFile file = web_file(std::string(line.substr(0, mark)), origin, number);
     if (mark != std::string_view::npos) read_explicit_digest(line.substr(mark + 1), file, origin, number);

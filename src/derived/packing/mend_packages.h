@@ -2,6 +2,7 @@
 // name; RECORD says what is in the tree in the end. One thread. Throws Error{invalid}.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -12,6 +13,8 @@ namespace sabath {
 
 struct FoundPackage {
   std::string name, version;
+  std::string build{}, channel{}, sha256{};  // of a package of conda
+  std::uint64_t size_bytes = 0;              // of its file; 0: unknown
 };
 
 struct PackagesOrder {

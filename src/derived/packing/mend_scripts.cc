@@ -20,6 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t shebang_max = 127;
 constexpr std::string_view by_shell = "'''exec' ", behind = "' '''\n";
 constexpr std::array<std::string_view, 6> system_places = {"/bin",      "/usr/bin",       "/sbin",
                                                            "/usr/sbin", "/usr/local/bin", "/lib"};
@@ -61,8 +62,8 @@ std::optional<std::string> without_shell_start(std::string_view text) {
 
 class OneScript {
  public:
-  OneScript(fs::path file, std::string path, MendedScripts& mended)
-      : file_(std::move(file)), path_(std::move(path)), mended_(mended) {}
+  OneScript(const fs::path& top, std::string path, const fs::path& place, MendedScripts& mended)
+      : top_(top), file_(top / path), path_(std::move(path)), place_(place), mended_(mended) {}
 
   void run() {
     const auto status = try_lstat(file_);
@@ -74,6 +75,7 @@ class OneScript {
     const std::size_t end = std::min(line.find_first_of(" \t"), line.size());
     const std::string_view program = line.substr(0, end), flags = trim(line.substr(end));
     if (!is_of_system(program)) {
+      if (!is_python(program) && stands_at_place(program)) return run_there(text, program, flags);
       if (!is_python(program) || !are_flags(flags)) refuse(program);
       return write(script_start(std::string(flags)) + std::string(left));
     }
@@ -95,12 +97,27 @@ class OneScript {
                 "remove the script, or let it begin with #!/usr/bin/env PROGRAM");
   }
 
+  [[nodiscard]] bool stands_at_place(const fs::path& program) const {
+    return !place_.empty() && is_below(program.lexically_normal(), place_) &&
+           try_lstat(top_ / program.lexically_normal().lexically_relative(place_));
+  }
+
+  // By the tree's own perl, say. Linux takes no more of the line; `env` then finds it where the environment is active.
+  void run_there(std::string_view text, const fs::path& program, std::string_view flags) {
+    if (program.native().size() + flags.size() + 4 <= shebang_max) return;
+    if (!flags.empty()) refuse(program.native());
+    write(fmt::format("#!/usr/bin/env {}\n{}", program.filename().native(),
+                      text.substr(std::min(text.find('\n'), text.size() - 1) + 1)));
+  }
+
   void write(const std::string& text) {
     if (rewrite_file(file_, text)) mended_.changed.insert(path_);
   }
 
+  const fs::path& top_;
   const fs::path file_;
   const std::string path_;
+  const fs::path& place_;
   MendedScripts& mended_;
 };
 
@@ -155,11 +172,11 @@ std::string script_start(const std::string& flags) {
                      flags.empty() ? "" : flags + " ", behind);
 }
 
-MendedScripts mend_scripts(const fs::path& top) {
+MendedScripts mend_scripts(const fs::path& top, const fs::path& place) {
   MendedScripts mended;
   if (!try_lstat(top / "bin")) return mended;
   for_each_packed_file(top / "bin",
-                       [&](const std::string& path) { OneScript(top / "bin" / path, "bin/" + path, mended).run(); });
+                       [&](const std::string& path) { OneScript(top, "bin/" + path, place, mended).run(); });
   return mended;
 }
 

@@ -14,8 +14,9 @@ struct MendedScripts {
   std::vector<std::string> remarks;  // of scripts that the system's interpreter runs
 };
 
-// `top`: the tree that is packed.
-[[nodiscard]] MendedScripts mend_scripts(const std::filesystem::path& top);
+// `top`: the tree that is packed. `place`: the only one where it will be; programs of it may then run scripts. Empty:
+// any.
+[[nodiscard]] MendedScripts mend_scripts(const std::filesystem::path& top, const std::filesystem::path& place = {});
 void write_activation(const std::filesystem::path& top);
 // The lines that a script begins with, instead of "#!PYTHON FLAGS". Python reads them as a text.
 [[nodiscard]] std::string script_start(const std::string& flags);

@@ -115,12 +115,12 @@ void read_venv(PrefixSource& source, const std::string& text) {
 
 }  // namespace
 
-PrefixSource prefix_source(const fs::path& prefix, bool interpreter_only) {
+PrefixSource prefix_source(const fs::path& prefix, bool interpreter_only, bool of_conda) {
   PrefixSource source;
   source.given = absolute_path(prefix).lexically_normal();
   if (source.given.filename().empty()) source.given = source.given.parent_path();
   source.root = real_directory(prefix);
-  refuse_conda(source.root);
+  if (!of_conda) refuse_conda(source.root);
   if (const auto text = try_read_text(source.root / "pyvenv.cfg", 64 << 10)) {
     read_venv(source, *text);
   } else {
@@ -138,7 +138,7 @@ PrefixSource prefix_source(const fs::path& prefix, bool interpreter_only) {
     throw Error(FailureKind::invalid, fmt::format("{} lies in no folder bin", shown(source.interpreter)),
                 "take an interpreter of the usual form: PREFIX/bin/python3");
   refuse_system(source.base, source.interpreter);
-  refuse_conda(source.base);
+  if (!of_conda || source.base != source.root) refuse_conda(source.base);
   if (!source.is_venv && source.base != source.root)
     throw Error(FailureKind::invalid,
                 fmt::format("{} is not the prefix of {}", shown(source.root), shown(source.interpreter)),

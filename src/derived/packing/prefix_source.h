@@ -18,7 +18,9 @@ struct PrefixSource {
   [[nodiscard]] std::filesystem::path packages() const { return root / "lib" / python / "site-packages"; }
 };
 
-// `interpreter_only`: its packages stay where they are, and so does what else a prefix holds.
-[[nodiscard]] PrefixSource prefix_source(const std::filesystem::path& prefix, bool interpreter_only = false);
+// `interpreter_only`: its packages stay where they are, and so does what else a prefix holds. `of_conda`: it may be one
+// whose files name its place.
+[[nodiscard]] PrefixSource prefix_source(const std::filesystem::path& prefix, bool interpreter_only = false,
+                                         bool of_conda = false);
 
 }  // namespace sabath

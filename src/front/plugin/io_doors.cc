@@ -53,6 +53,10 @@ std::unique_ptr<PackedStream> unpack_stream(ByteSource& from, Packing packing, c
   return io_plugin().unpacked(from, packing, name);
 }
 
+void visit_archive(const std::string& name, const ReadAt& read, ArchiveVisitor& visitor) {
+  io_plugin().visited(name, read, visitor);
+}
+
 void write_hdf5(const std::filesystem::path& file, const Hdf5Arrays& content) { io_plugin().hdf5_write(file, content); }
 
 }  // namespace sabath

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "fetch/archives/archive.h"
+#include "fetch/archives/archive_visit.h"
 #include "fetch/archives/bundle.h"
 #include "formats/unpack_stream.h"
 #include "hdf5/arrays.h"
@@ -33,6 +34,7 @@ struct IoTable {
   decltype(&extract_into) hdf5_extract;
   decltype(&write_hdf5) hdf5_write;
   decltype(&unpack_stream) unpacked;
+  decltype(&visit_archive) visited;
 };
 
 }  // namespace sabath

@@ -11,6 +11,7 @@
 #include "comm/solo_comm.h"
 #include "fetch/known_tree.h"
 #include "holdings/by_ranks.h"
+#include "holdings/place_note.h"
 #include "holdings/stale_modules.h"
 #include "hub/layout.h"
 #include "packed/activation.h"
@@ -53,7 +54,10 @@ class AssetStaging {
     StageJob job;
     if (!know(recipe, {}, job)) job = fetch(recipe);
     if (job.manifest && job.shared != nullptr) warn_of_stale_modules(*job.shared, *job.manifest, events_);
+    const bool is_known = job.manifest && job.shared != nullptr;
+    const std::string made_for = is_known ? place_of_asset(*job.shared, *job.manifest) : std::string();
     Staged staged = stage_asset(comm_, std::move(job), request_, events_, stop_);
+    warn_of_place(made_for, staged.asset.path, events_);
     if (staged.shared_lacks && !request_.no_fetch) {  // what arrived meanwhile is not moved again
       const StagedAsset before = std::move(staged.asset);
       staged = stage_asset(comm_, fetch(recipe), request_, events_, stop_);

@@ -40,19 +40,23 @@ std::optional<RelativePath> note_path() { return RelativePath::try_parse(environ
 std::string environment_note_text(const EnvironmentNote& note) {
   using Json = nlohmann::ordered_json;
   Json packages = Json::array();
-  for (const NotedPackage& each : note.packages) packages.push_back({{"name", each.name}, {"version", each.version}});
-  const Json text = {{"schema", 1},
-                     {"kind", "environment"},
-                     {"made_of", note.made_of},
-                     {"python", note.python},
-                     {"implementation", note.implementation},
-                     {"abi", note.abi},
-                     {"platform", note.platform},
-                     {"machine", note.machine},
-                     {"glibc", note.glibc.empty() ? Json(nullptr) : Json(note.glibc)},
-                     {"system_libraries", note.system_libraries},
-                     {"node_libraries", note.node_libraries},
-                     {"packages", std::move(packages)}};
+  for (const NotedPackage& each : note.packages) {
+    packages.push_back({{"name", each.name}, {"version", each.version}});
+    if (!each.build.empty()) packages.back()["build"] = each.build;
+  }
+  Json text = {{"schema", 1},
+               {"kind", "environment"},
+               {"made_of", note.made_of},
+               {"python", note.python},
+               {"implementation", note.implementation},
+               {"abi", note.abi},
+               {"platform", note.platform},
+               {"machine", note.machine},
+               {"glibc", note.glibc.empty() ? Json(nullptr) : Json(note.glibc)},
+               {"system_libraries", note.system_libraries},
+               {"node_libraries", note.node_libraries},
+               {"packages", std::move(packages)}};
+  if (!note.place.empty()) text["place"] = note.place;
   return text.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -71,13 +75,14 @@ EnvironmentNote parse_environment_note(std::string_view text, const std::string&
   note.machine = note_line(object, "machine");
   note.glibc = note_line(object, "glibc");
   if (!note.glibc.empty() && parts_at(note.glibc, '.').size() < 2) object.fail("glibc", "must be as 2.34");
+  note.place = note_line(object, "place");
   note.system_libraries = library_names(object, "system_libraries");
   note.node_libraries = library_names(object, "node_libraries");
   if (const auto* packages = object.try_array("packages")) {
     if (packages->size() > note_entries_max) object.fail("packages", "has too many entries");
     for (const JsonValue& each : *packages) {
       JsonObject package(each, origin, "a package");
-      note.packages.push_back({note_line(package, "name"), note_line(package, "version")});
+      note.packages.push_back({note_line(package, "name"), note_line(package, "version"), note_line(package, "build")});
     }
   }
   return note;

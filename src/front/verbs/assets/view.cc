@@ -12,6 +12,7 @@
 #include "fetch/hosts/space_guard.h"
 #include "fetch/known_tree.h"
 #include "fetch/shown_view.h"
+#include "holdings/place_note.h"
 #include "holdings/stale_modules.h"
 #include "hub/layout.h"
 #include "hub/revision.h"
@@ -89,6 +90,7 @@ ViewRecord view(Session& session, const ViewRequest& request, EventSink& events,
   if (request.to) warn_of_stale_modules(*store, *manifest, events);
   ViewRecord record;
   if (request.to) record.path = tidy(*request.to);
+  if (request.to) warn_of_place(place_of_asset(*store, *manifest), record.path, events);
   std::vector<HubAsset> hub;
   if (request.layout == ViewLayout::hub)
     hub = hub_assets(*store, recipe ? &*recipe : nullptr, root, request.repository);

@@ -8,12 +8,15 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "conda/conda_place.h"
+#include "conda/conda_prefix.h"
 #include "holdings/holding.h"
 #include "holdings/registration.h"
 #include "packing/pack_environment.h"
 #include "packing/stored_environment.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "verbs/environments/packed_conda.h"
 #include "verbs/environments/packed_lock.h"
 #include "verbs/verb.h"
 
@@ -31,6 +34,18 @@ std::set<std::string> accepted_names(const EnvPackRequest& request) {
     names.insert(name);
   }
   return names;
+}
+
+bool is_of_wheels(const EnvPackRecord& record) { return record.made_of == "lock"; }
+bool is_of_lock(const EnvPackRecord& record) { return is_of_wheels(record) || record.made_of == "conda-lock"; }
+bool is_for_a_place(const EnvPackRecord& record) { return !record.place.empty(); }
+bool is_of_conda(const EnvPackedPackage& package) { return !package.build.empty(); }
+
+void refuse_place(const EnvPackRequest& request) {
+  if (request.at.empty()) return;
+  throw Error(FailureKind::usage,
+              fmt::format("a place is named, and {} is none of conda's", printable(request.prefix.native(), 1000)),
+              "leave the place out: the environment works in any");
 }
 
 // A lock is a file.
@@ -58,7 +73,10 @@ EnvPackRecord record_of(PackedTree&& tree) {
   record.scripts_changed = tree.scripts_changed;
   record.compiled = tree.compiled;
   record.not_compiled = tree.not_compiled;
-  for (FoundPackage& each : tree.packages) record.packages.push_back({std::move(each.name), std::move(each.version)});
+  for (FoundPackage& each : tree.packages)
+    record.packages.push_back({std::move(each.name), std::move(each.version), std::move(each.build),
+                               std::move(each.channel), std::move(each.sha256), each.size_bytes});
+  record.place = std::move(tree.place);
   record.system_libraries.assign(tree.of_system.begin(), tree.of_system.end());
   record.node_libraries.assign(tree.of_nodes.begin(), tree.of_nodes.end());
   record.remarks = std::move(tree.remarks);
@@ -82,10 +100,20 @@ EnvPackRecord env_pack(Session& session, const EnvPackRequest& request, EventSin
     PackingPlace place(*store);
     events.on(event::AssetStarted{request.name, std::nullopt, 0});
     events.on(event::PhaseChanged{"pack"});
-    record = record_of(pack_environment(programs, {request.prefix, place.tree(), accepted, stop}));
+    const PackOrder order{request.prefix, place.tree(), accepted, stop};
+    const bool of_conda = is_conda_prefix(request.prefix);
+    if (!of_conda) refuse_place(request);
+    record = record_of(of_conda ? pack_conda_prefix(programs, order, checked_place(request.at), request.name)
+                                : pack_environment(programs, order));
     events.on(event::PhaseChanged{"store"});
     stored = store_environment(*store, place, events, stop);
+  } else if (is_conda_lock(request.prefix)) {
+    PackedConda packed = pack_conda_lock(settings, *store, programs, request, accepted, events, stop);
+    record = record_of(std::move(packed.environment.tree));
+    record.fetched_bytes = packed.fetched_bytes;
+    stored = packed.environment.stored;
   } else {
+    refuse_place(request);
     PackedLock packed = pack_lock(settings, *store, programs, request, accepted, events, stop);
     record = record_of(std::move(packed.environment.tree));
     record.fetched_bytes = packed.fetched_bytes;
@@ -95,8 +123,7 @@ EnvPackRecord env_pack(Session& session, const EnvPackRequest& request, EventSin
   record.manifest = stored.root.prefixed();
   record.files = stored.files;
   record.bytes = stored.bytes;
-  const std::string steps =
-      fmt::format("sabath env pack {} {}", request.name, record.made_of == "lock" ? "LOCK" : "PREFIX");
+  const std::string steps = fmt::format("sabath env pack {} {}", request.name, is_of_lock(record) ? "LOCK" : "PREFIX");
   Registration known = register_name(settings, *store, request.name, stored.root, steps);
   if (known.leads_here) {
     record.known_by = std::move(known.file);
@@ -114,11 +141,17 @@ struct Described<EnvPackRequest> {
                    .argument = "NAME"),
       SABATH_FIELD(prefix, .help = "a virtual environment, a prefix with an interpreter of its own, or a lock",
                    .required = true, .argument = "PREFIX|LOCK"),
+      SABATH_FIELD(at,
+                   .help = "of conda: the directory that the environment will be on the nodes, as its files name "
+                           "that",
+                   .value = "PLACE"),
       SABATH_FIELD(python,
                    .help = "of a lock: the prefix, the file or the version of the interpreter; default: the "
                            "python3 of PATH",
                    .value = "PREFIX"),
-      SABATH_FIELD(accepted, .help = "a .pth file with code, or a library that each node has; repeat it",
+      SABATH_FIELD(accepted,
+                   .help = "a .pth file with code, a library that each node has, or a package of conda "
+                           "whose script is not run; repeat it",
                    .option = "accept", .value = "FILE"),
       SABATH_FIELD(environment, .help = "variables of the caller", .hidden = true),
   };
@@ -130,19 +163,23 @@ struct Described<EnvPackedPackage> {
   static constexpr Field table[] = {
       SABATH_FIELD(name, .help = "of the package"),
       SABATH_FIELD(version, .help = "that is in it"),
+      SABATH_FIELD(build, .help = "of a package of conda", .only_if = SABATH_IF(is_of_conda)),
+      SABATH_FIELD(channel, .help = "where it is from, without credentials", .null_if_empty = true,
+                   .only_if = SABATH_IF(is_of_conda)),
+      SABATH_FIELD(sha256, .help = "of its file; null: unknown", .null_if_empty = true,
+                   .only_if = SABATH_IF(is_of_conda)),
+      SABATH_FIELD(size_bytes, .help = "of its file; 0: unknown", .unit = "bytes", .only_if = SABATH_IF(is_of_conda)),
   };
 };
-
-namespace {
-bool is_of_lock(const EnvPackRecord& record) { return record.made_of == "lock"; }
-}  // namespace
 
 template <>
 struct Described<EnvPackRecord> {
   using Of = EnvPackRecord;
   static constexpr Field table[] = {
       SABATH_FIELD(manifest, .help = "the root of the environment"),
-      SABATH_FIELD(made_of, .help = "venv, prefix, or lock"),
+      SABATH_FIELD(made_of, .help = "venv, prefix, conda, lock, or conda-lock"),
+      SABATH_FIELD(place, .help = "the only one where it works, as its files name it",
+                   .only_if = SABATH_IF(is_for_a_place)),
       SABATH_FIELD(python, .help = "version of the interpreter"),
       SABATH_FIELD(abi, .help = "of compiled modules"),
       SABATH_FIELD(platform, .help = "as the interpreter names it"),
@@ -164,7 +201,7 @@ struct Described<EnvPackRecord> {
       SABATH_FIELD(fetched_bytes, .help = "of wheels, over the network", .unit = "bytes",
                    .only_if = SABATH_IF(is_of_lock)),
       SABATH_FIELD(known_packages, .help = "that the store has packed before", .unit = "packages",
-                   .only_if = SABATH_IF(is_of_lock)),
+                   .only_if = SABATH_IF(is_of_wheels)),
       SABATH_FIELD(exit, .help = "the exit code"),
   };
 };
@@ -174,10 +211,12 @@ std::string to_json(const EnvPackRecord& record) { return record_text(record); }
 extern constexpr LibraryVerb env_pack_call = described<env_pack>(
     "env pack",
     {.summary = "make an interpreter and its packages one asset, which works in any place",
-     .examples = "python3 -m venv e && e/bin/pip install numpy && sabath env pack numbers e\n"
-                 "sabath env pack numbers ~/.pyenv/versions/3.11.7      an interpreter's own prefix\n"
-                 "sabath env pack numbers pylock.toml --python 3.11     the wheels of a lock, and this interpreter\n"
-                 "sabath env pack mpi e --accept libmpi.so.40           each node has this library",
+     .examples =
+         "python3 -m venv e && e/bin/pip install numpy && sabath env pack numbers e\n"
+         "sabath env pack numbers ~/.pyenv/versions/3.11.7      an interpreter's own prefix\n"
+         "sabath env pack numbers pylock.toml --python 3.11     the wheels of a lock, and this interpreter\n"
+         "sabath env pack numbers ~/miniforge3/envs/numbers --at /local/numbers     conda's files name a place\n"
+         "sabath env pack mpi e --accept libmpi.so.40           each node has this library",
      .details = "The interpreter, its library and the packages become one tree that names no place: scripts find the "
                 "interpreter beside them, libraries each other, and compiled modules stay valid when files get a "
                 "new time. The wheels of a lock are fetched and verified here, and no installer runs. What cannot be "
