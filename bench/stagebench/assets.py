@@ -1,4 +1,5 @@
 """What is staged: source files and, in the directory that the nodes will share, a store with the same content."""
+import functools
 import json
 import random
 import shutil
@@ -8,25 +9,22 @@ from support.ground import MIB, write_random
 
 TREE_BYTES, SMALL_BYTES, PER_DIRECTORY, UNIVERSES = MIB, 16 << 10, 100, 8
 REDSHIFTS = 4
+ARCHIVE = "all.tar.zst"
 FAR_TOO_LONG_S = 600
 
 
 class Asset:
-    """shared/source/NAME and shared/store, filled by `sabath fetch` before anything is slow."""
+    """shared/source/NAME and shared/store with the same content, made before anything is slow."""
 
-    def __init__(self, room, sabath, name, write):
+    def __init__(self, room, sabath, name, make):
+        """`make` fills the source and the store, and gives SABATH's record of the asset."""
         self.name, self.shared = name, room / "shared"
         self.source = self.shared / "source" / name
         self.store = self.shared / "store"
         self.source.mkdir(parents=True)
-        sabath.write_dataset(name, write(self.source))
-        self.size = sum(file.stat().st_size for file in self.source.rglob("*") if file.is_file())
-        done = subprocess.run(sabath.fetch(name, self.store), capture_output=True, text=True, check=False,
-                              timeout=FAR_TOO_LONG_S)
-        if done.returncode:
-            raise RuntimeError(f"sabath fetch {name}: exit {done.returncode}: {done.stderr.strip()[-500:]}")
-        record = json.loads(done.stdout)["assets"][0]
-        assert record["bytes"] == self.size, f"fetched {record['bytes']} of {self.size} bytes"
+        record = make(self, sabath)
+        self.size = sum(file.lstat().st_size for file in self.source.rglob("*") if file.is_file() and not file.is_symlink())
+        assert record["bytes"] == self.size, f"the store has {record['bytes']} of {self.size} bytes"
 
     def discard(self):
         shutil.rmtree(self.shared)
@@ -35,11 +33,39 @@ class Asset:
         return sorted(str(file.relative_to(self.source)) for file in self.source.rglob("*") if file.is_file())
 
 
+def record_of(command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=FAR_TOO_LONG_S)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(map(str, command))}: exit {done.returncode}: {done.stderr.strip()[-500:]}")
+    return json.loads(done.stdout)
+
+
+def fetched(write):
+    """`write` makes files in a directory, and gives a recipe's fragments."""
+    def make(asset, sabath):
+        sabath.write_dataset(asset.name, write(asset.source))
+        return record_of(sabath.fetch(asset.name, asset.store))["assets"][0]
+    return make
+
+
+def environment(prefix):
+    """`sabath env pack` of a Python prefix; and one archive of the same files, as sites broadcast it."""
+    def make(asset, sabath):
+        record = record_of(sabath.command("env", "pack", asset.name, prefix, "--store", asset.store, "--json", "-q"))
+        run = functools.partial(subprocess.run, check=True, timeout=FAR_TOO_LONG_S)
+        asset.source.rmdir()
+        run(sabath.command("view", asset.name, "--store", asset.store, "--to", asset.source), stdout=subprocess.DEVNULL)
+        (asset.shared / "archives").mkdir()
+        run(["tar", "-C", asset.source, "-I", "zstd -3", "-cf", asset.shared / "archives" / ARCHIVE, "."])
+        return record
+    return make
+
+
 def one_file(size):
     def write(source):
         write_random(source / "f", size, seed=size)
         return [{"id": "f", "type": "file", "path": "f", "urls": [f"file://{source}/f"]}]
-    return write
+    return fetched(write)
 
 
 def many_files(size, each):
@@ -52,7 +78,7 @@ def many_files(size, each):
             (source / name).write_bytes(generator.randbytes(each))
         (source / "list.txt").write_text("".join(f"{name}\n" for name in names), encoding="ascii")
         return [{"id": "all", "type": "file_list", "urls": [f"file://{source}/list.txt"]}]
-    return write
+    return fetched(write)
 
 
 def universes(size):
@@ -68,7 +94,7 @@ def universes(size):
                 file["full"] = generator.integers(0, 500, (edge, edge, edge, REDSHIFTS), "i2")
                 file["physPar"] = numpy.arange(4, dtype="f4") + i
         return [{"id": name, "type": "file", "path": name, "urls": [f"file://{source}/{name}"]} for name in names]
-    return write
+    return fetched(write)
 
 
 def same_cubes(source, staged):

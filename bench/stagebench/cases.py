@@ -114,6 +114,19 @@ def small(bench):
     yield staging(bench, "small", asset, chosen, bars)
 
 
+def environment(bench):
+    cluster, tree = four(bench), bench.options.prefix
+    asset = bench.asset("environment", bench.sizes.environment, lambda _: assets.environment(tree))
+    archive = "tar.zst, broadcast, untar"
+    chosen = [bench.sabath.stage(cluster, asset.name), *tools.copy_each(cluster, asset),
+              *tools.broadcast_archive(cluster, asset, bench.options.programs)]
+
+    def bars(outcome):
+        return read_once(outcome) + faster(outcome, 3, "cp|rsync") + \
+            (faster(outcome, 1, "tar", archive) if archive in outcome.rows else [])  # its packs are compressed: no agree()
+    yield staging(bench, "environment", asset, chosen, bars)
+
+
 def again(bench):
     cluster, asset = four(bench), tree_asset(bench)
     chosen = [bench.sabath.stage(cluster, asset.name),
@@ -228,9 +241,9 @@ def hdf5(bench):
 
 
 CASES = {"file": file, "tree": tree, "again": again, "wiped": wiped, "shard": shard, "small": small, "scale": scale,
-         "hdf5": hdf5}
+         "hdf5": hdf5, "environment": environment}
 BYTES = {"file": 2048 * MIB, "tree": 2000 * MIB, "small": 20000 * assets.SMALL_BYTES, "scale": 256 * MIB,
-         "hdf5": 2048 * MIB}
+         "hdf5": 2048 * MIB, "environment": 0}
 ASSET_OF = {case: case if case in BYTES else "tree" for case in CASES}
 
 

@@ -6,6 +6,7 @@ import shutil
 from support.ours import Sabath
 from support.trial import Tool
 
+from .assets import ARCHIVE
 from .cluster import LOCAL
 
 OURS, PEER = LOCAL / "sabath", LOCAL / "peer"
@@ -62,6 +63,17 @@ def dbcast(cluster, asset, name):
     command = [cluster.directory / "mpi", "-n", RANKS_A_NODE_DBCAST * len(cluster.nodes), "sh", "-c",
                f"mkdir -p {PEER} && exec {program} {source} {PEER}/{name}"]
     return [Tool("dbcast", [str(word) for word in command], None)]
+
+
+def broadcast_archive(cluster, asset, programs):
+    """One compressed archive is read once, broadcast, and unpacked by each node: the best that sites publish."""
+    program = os.path.join(programs, "bcast_copy")
+    if not os.access(program, os.X_OK):
+        return []
+    command = [cluster.directory / "mpi", "sh", "-c",
+               f"{program} {cluster.mount}/archives {PEER}.archive && mkdir {PEER} && "
+               f"tar -C {PEER} -I zstd -xf {PEER}.archive/{ARCHIVE}"]
+    return [Tool("tar.zst, broadcast, untar", [str(word) for word in command], None)]
 
 
 def copy_parts(cluster, asset):

@@ -1,6 +1,6 @@
 # From here on the script is the same for all schedulers. `task` is the number of this task of an array, else 0.
-cd @directory@ || exit 70
-mkdir -p output ends reports runs || exit 70
+mkdir @directory@ 2>/dev/null # where the script was submitted by hand
+cd @directory@ && mkdir -p output ends reports runs || exit 70
 exec >>"output/$task.txt" 2>&1
 
 # Settings of SABATH from where the job was made. Tokens and passwords are not here: each command reads your configuration.
@@ -10,6 +10,7 @@ unset SABATH_CACHE
 name=run settings=()
 @task_cases@
 ends=ends/$task
+[[ -s $ends ]] && echo "--- job $job begins again, $(date)"
 echo "begin $job" >>"$ends"
 
 # Ends in order when the scheduler is about to end the job: the command that runs gets TERM, and what follows is left out.

@@ -32,8 +32,17 @@ def beginning_of(path, size_max):
 
 def number(value):
     """A number of the record; None: it is none, or of no use to compare."""
-    usable = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-    return value if usable else None
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return None
+    try:
+        return value if math.isfinite(value) else None
+    except OverflowError:  # a whole number that no float holds
+        return None
+
+
+def shown(text):
+    """For a terminal: what would move it, or hide in it, by its number."""
+    return "".join(c if c.isprintable() or c == "\n" else f"\\u{ord(c):04x}" for c in str(text))
 
 
 def read_metrics(path):
@@ -80,7 +89,7 @@ class SabathRun(rfm.RunOnlyRegressionTest):
         try:
             record = json.loads(beginning_of(os.path.join(self.stagedir, RECORD, "run.json"), RECORD_MAX))
         except (OSError, ValueError, RecursionError) as error:
-            raise SanityError(f"no record of a run: {error}") from None
+            raise SanityError(f"no record of a run: {shown(error)}") from None
         if not isinstance(record, dict):
             raise SanityError("run.json is no record of a run")
         return record
@@ -88,14 +97,14 @@ class SabathRun(rfm.RunOnlyRegressionTest):
     @sanity_function
     def it_finished(self):
         ended = self.job.exitcode  # None: this scheduler does not say
-        said = sn.evaluate(sn.extractsingle(r"(?s)(.*)", self.stderr, 1)).strip()[-1000:]
+        said = shown(sn.evaluate(sn.extractsingle(r"(?s)(.*)", self.stderr, 1)).strip()[-1000:])
         if ended not in (0, None):
             raise SanityError(f"sabath ended with {ended}: {said}")
         record = self.record()
         return sn.all(
             [
-                sn.assert_eq(record.get("state"), "finished", f"the state of the run is {{0}}: {said}"),
-                sn.assert_eq(record.get("exit"), 0, "the program ended with {0}"),
+                sn.assert_eq(shown(record.get("state")), "finished", f"the state of the run is {{0}}: {said}"),
+                sn.assert_eq(number(record.get("exit")), 0, "the program ended with {0}"),
             ]
         )
 

@@ -108,6 +108,7 @@ using RunSets = std::vector<std::pair<std::string, std::vector<Step>>>;  // by d
 struct Requirements {
   std::string python;
   std::vector<std::string> pip, conda, system_modules;
+  std::string environment;          // a packed one: "NAME", or "NAME@sha256:HEX" with its root
   std::vector<RecipeCheck> checks;  // before a launch
 };
 

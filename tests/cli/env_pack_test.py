@@ -40,7 +40,7 @@ class Pack(Case):
 
     def pack(self, prefix, *arguments, name="horn", code=0, **options):
         result = self.expect(self.sabath.run("env", "pack", name, prefix, *arguments, "--json", **options), code)
-        return json.loads(result.out) if code == 0 else result
+        return python_prefix.with_view(self.sabath, json.loads(result.out), name) if code == 0 else result
 
     def python(self, tree, *arguments, **options):
         done = subprocess.run([f"{tree}/bin/python3", *arguments], capture_output=True, text=True, env=CLEAN, cwd="/", **options)

@@ -187,6 +187,9 @@ class EveryVerb(Case):
         explicit.write_text(f"@EXPLICIT\nhttps://conda.example/linux-64/numpy-2.1.0-h_0.conda#{'a' * 64}\n")
         self.do("env lock", explicit, "--platform", "x86_64", "-o", self.home / "conda-lock.yml", says="numpy")
         self.do("env pack", "tools", self.home, code=2, says="python3")
+        self.do("env list")
+        self.do("env show", "tools", code=3, says="tools")
+        self.do("env diff", "tools", "tools", code=3, says="tools")
         self.do("demo", "-o", self.home / "demo", "--quiet")
         library = pathlib.Path(program.BINARY).parent.parent / "lib/libsabath.so"
         if library.exists():

@@ -293,7 +293,8 @@ class JobHost(Case):
     def test_answers_that_are_none(self):
         record = {"schema": 1, "directory": "/x", "scheduler": "slurm", "ids": ["7"], "fetch_id": None, "scripts": [],
                   "tasks": [], "never": None, "code": None, "exit": 0}  # fmt: skip
-        task = {"task": 0, "name": None, "state": "running", "reason": None, "steps": {}, "exit": None, "starts": 1}
+        task = {"task": 0, "name": None, "state": "running", "reason": None, "steps": {}, "exit": None, "starts": 1,
+                "failure": None}  # fmt: skip
         script(self.far / "bin/sabath", f"""#!/bin/sh
 read -r line
 nonce=$(echo "$line" | cut -d' ' -f2)
@@ -303,6 +304,8 @@ cat {self.far}/answer
         for bad in ("garbage", "[]", '{"x":1}', '{"tick":true,"y":1}', json.dumps({"record": {**record, "exit": 256}}),
                     json.dumps({"record": {**record, "ids": ["7\x1b"]}}), json.dumps({"record": {**record, "new": 1}}),
                     json.dumps({"record": {**record, "tasks": [{**task, "state": "\u202eevil"}]}}),
+                    json.dumps({"record": {**record, "fetch": {**task, "failure": "\x1b"}}}),
+                    json.dumps({"record": {**record, "jobs": [{"directory": "/x", "model": 7}]}}),
                     json.dumps({"record": {**record, "scripts": [{"file": "/x", "text": "\x1b]0;x\x07"}]}}),
                     "[" * 100_000, '{"error":{"kind":"usage"},"exit":2}'):  # fmt: skip
             place(self.far / "answer", bad.encode() + b"\n")

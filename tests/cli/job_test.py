@@ -6,50 +6,15 @@ import json
 import os
 import signal
 
-from support.case import Case, main, place
-from support.content import fragment
+from scripted_jobs import ScriptedJobs
+from support.case import main, place
 from support.origin import poll
 from support.program import finish
 
 MALLORY = 64001
-NOTE = '#!/bin/sh\necho "$(basename "$0") $*" >>{calls}\n'
 
 
-class Job(Case):
-    def setUp(self):
-        super().setUp()
-        place(self.home / "origin/f.bin", b"abc")
-        self.sabath.add("data", [fragment(f"file://{self.home}/origin/f.bin", b"abc")])
-        self.model()
-        self.calls = self.home / "calls"
-        self.calls.touch()
-        self.path = self.home / "bin"
-        self.sabath.environment["PATH"] = f"{self.path}:/usr/bin:/bin"
-        self.program("sbatch", "echo 77")
-        self.program("squeue", "echo '77|RUNNING|None'")
-        self.program("scancel", "exit 0")
-
-    def model(self, **facts):
-        place(self.sabath.recipes / "models/net/train.py", b"")
-        run = {"data": [{"argv": ["python3", "{source}/train.py"], "parallel": True}]}
-        self.sabath.add("net", kind="model", source="net", run=run, config={"lr": "1"}, metadata=facts)
-
-    def program(self, name, script):
-        place(self.path / name, (NOTE.format(calls=self.calls) + script + "\n").encode())
-        (self.path / name).chmod(0o755)
-
-    def called(self, name):
-        return [line for line in self.calls.read_text().splitlines() if line.startswith(name)]
-
-    def job(self, *arguments, code=0):
-        return self.expect(self.sabath.run("job", "--json", "net", *arguments), code)
-
-    def submit(self, *arguments, code=0):
-        return self.job("--submit", "--job-dir", self.home / "job", *arguments, code=code)
-
-    def written(self):
-        return json.loads((self.home / "job/job.json").read_text())
-
+class Job(ScriptedJobs):
     def forge(self, name, **more):
         record = {"schema": 1, "name": "x", "model": "net", "scheduler": "slurm", "ids": ["4711"], "fetch_id": None,
                   "tasks": [], "submitted": 2**63 - 1, **more}  # fmt: skip
@@ -93,6 +58,28 @@ class Job(Case):
         result = self.job("--status")
         self.assertEqual(result.record["ids"], ["77"])
         self.assertIn("job_net_z is passed over", result.err)
+
+    def test_a_pipe_and_a_circle_of_symlinks_are_no_files(self):
+        os.mkfifo(self.home / "pipe")
+        (self.home / "circle").symlink_to("circle")
+        for name in ("pipe", "circle"):
+            self.job("--lock", self.home / name, code=12)
+        self.submit()
+        (self.home / "job/ends").mkdir(exist_ok=True)
+        os.mkfifo(self.home / "job/ends/0")
+        self.expect(self.sabath.run("job", self.home / "job", "--status"), 12)
+
+    def test_a_job_goes_below_no_directory_of_another_user(self):
+        (self.home / "theirs").mkdir()
+        self.give_away(self.home / "theirs")
+        (self.home / "theirs/mine").mkdir()
+        self.job("--submit", "--job-dir", self.home / "theirs/mine/job", code=4)
+        self.assertEqual(self.called("sbatch"), [])
+        place(self.home / ".config/sabath/config.json", json.dumps({"trusted_owners": [str(MALLORY)]}).encode())
+        self.job("--submit", "--job-dir", self.home / "theirs/mine/job")
+        place(self.home / ".config/sabath/config.json", b"{}")
+        self.expect(self.sabath.run("job", self.home / "theirs/mine/job", "--cancel"), 4)
+        self.assertEqual(self.called("scancel"), [])
 
     def test_no_job_goes_into_a_directory_of_others(self):
         (self.home / "job").mkdir()

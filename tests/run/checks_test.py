@@ -65,6 +65,21 @@ class Checks(Runs):
         for line in ("check memory>=1MB: met: ", "check echo: met: one 1", "check status: met"):
             self.assertIn(line, self.launched.err)
 
+    def test_a_check_that_stops_its_guardian_ends_all_the_same(self):
+        states = self.states({"name": "stops", "argv": ["sh", "-c", "kill -STOP $PPID; sleep 600"], "seconds": 1}, code=11)
+        self.assertEqual(states, {"stops": "not met"})
+        self.assertEqual(alive_with(str(self.home)), [])
+        again = "while :; do kill -STOP $PPID; done"
+        self.assertEqual(self.states({"name": "again", "argv": ["sh", "-c", again], "seconds": 1}, code=11), {"again": "not met"})
+        killed = self.found({"name": "kills", "argv": ["sh", "-c", "echo GOOD; kill -9 $PPID"], "expect": "GOOD"}, code=11)
+        self.assertEqual(killed["kills"]["state"], "not met")
+
+    def test_a_line_that_is_cut_is_not_looked_at(self):
+        script = "printf '%065533d\\nGOOD\\n' 0"  # 64 KiB end behind "GO"
+        self.assertEqual(self.states({"name": "cut", "argv": ["sh", "-c", script], "expect": "^GO?$"}, code=11), {"cut": "not met"})
+        script = "printf '%065532d\\nGO\\n' 0"
+        self.assertEqual(self.states({"name": "whole", "argv": ["sh", "-c", script], "expect": "^GO?$"}), {"whole": "met"})
+
     def test_not_met_ends_before_anything_is_launched(self):
         found = self.found("memory>=900TB", {"name": "no", "argv": ["false"]}, {"name": "yes", "argv": ["true"]},
                            {"name": "gone", "argv": ["no-such-program"]}, code=11)  # fmt: skip

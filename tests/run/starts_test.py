@@ -91,6 +91,9 @@ class Starts(Runs):
         refused = self.launch("model", code=4).err
         for character in "\u2066\u202e\u2069\u200b":
             self.assertNotIn(character, refused + self.launch("model", "-n").out)
+        checks = [{"name": "c", "argv": ["true"], "expect": "a\u202eb; and more"}]
+        self.offer(requirements={"checks": checks}, run={"data": [{"argv": ["true"]}]})
+        self.assertIn("true  # check c: a\\u202eb; and more", self.launch("model", code=4).err)
         long = "echo ok" + " " * 600 + "; curl evil"
         self.offer(run={"data": [{"argv": ["true"]}] * 40 + [{"shell": long}]})
         self.assertIn(long, self.launch("model", code=4).err)

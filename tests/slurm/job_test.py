@@ -136,6 +136,11 @@ class Job(Case):
         self.assertIn("SABATH_STORE", found)
         for secret in ("tokenOfTheLab", "keyOfTheBucket", "tokenOfTheHub", "wordOfTheProxy", "wordOfTheNetrc"):
             self.assertNotIn(secret, found)
+        # Queued again after its end: the queue counts.
+        self.cluster.call("scontrol", "requeue", record["ids"][0])
+        (task,) = self.of_job("--status")["tasks"]
+        self.assertEqual((task["state"], task["exit"]), ("waiting", None))
+        self.cluster.call("scancel", record["ids"][0])
 
     def test_the_script_is_printed_and_nothing_touched(self):
         before = sorted(self.home.rglob("*"))
@@ -190,6 +195,8 @@ class Job(Case):
         (self.home / "origin/f.bin").unlink()
         record = self.job("--submit", "--wait", "--transfer-partition", "transfer", code=6)
         self.assertEqual(record["tasks"][0]["exit"], 6)
+        self.assertEqual((record["fetch"]["state"], record["fetch"]["exit"]), ("failed", 6))
+        self.assertIn(f"its fetch, job {record['fetch_id']}", self.err)
         self.assertEqual(self.in_queue(record["ids"][0]), "")
 
     def test_programs_that_fail_and_are_killed(self):
@@ -221,6 +228,7 @@ class Job(Case):
         self.job("--submit", "--set", "do=wait")
         self.waits()
         self.of_job("--cancel")
+        self.assertIn('"cancelled"', (self.home / "job/outcome.json").read_text())
         (task,) = self.of_job("--wait", code=143)["tasks"]
         self.assertEqual(task["exit"], 143)
 
@@ -242,12 +250,27 @@ class Job(Case):
         self.model(parallel=True)
         record = self.job("--submit", "--nodes", "9", code=2)
         self.assertRegex(record["never"], "PartitionConfig|PartitionNodeLimit")
+        (task,) = self.of_job("--status")["tasks"]
+        self.assertEqual((task["state"], task["exit"]), ("cancelled", 2))
         self.assertEqual(self.in_queue(record["ids"][0]), "")
 
     def test_what_slurm_refuses_is_said_in_its_words(self):
         result = self.sabath.run("job", "net", "--submit", "--partition", "nowhere")
         self.expect(result, 2)
         self.assertIn("sbatch refuses the job: sbatch: error:", result.err)
+        self.assertNotIn("\\x0a", result.err)
+        self.assertEqual(list(self.home.glob("job_*")), [])
+
+    # --- by hand -----------------------------------------------------------------------------------------------------
+
+    def test_a_printed_script_is_submitted_by_hand(self):
+        script = self.expect(self.sabath.run("job", "net", "--memory", "64M")).out
+        self.assertIn("--mem=64M\n", script)
+        place(self.home / "hand/job.sh", script.encode())
+        number = self.cluster.submit(str(self.home / "hand/job.sh"))
+        self.assertEqual(self.cluster.wait(number)["JobState"], "COMPLETED", self.cluster.output(number))
+        (made,) = self.home.glob("job_net_data_*")
+        self.assertTrue((made / "runs/run/run.json").exists())
 
     # --- queued again ------------------------------------------------------------------------------------------------
 

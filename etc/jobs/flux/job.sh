@@ -1,5 +1,5 @@
 #!/bin/bash
-# A job that `sabath job` made: docs/jobs.md. Submit it in its own directory. Never run on a Flux.
+# A job that `sabath job` made: docs/jobs.md. It makes its directory, wherever it is submitted. Never run on a Flux.
 #flux: --job-name=@name@
 #flux: --nodes=@nodes@
 #flux: --nslots=@nodes@

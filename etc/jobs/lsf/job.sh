@@ -1,5 +1,5 @@
 #!/bin/bash
-# A job that `sabath job` made: docs/jobs.md. Submit it in its own directory. Never run on a LSF.
+# A job that `sabath job` made: docs/jobs.md. It makes its directory, wherever it is submitted. Never run on a LSF.
 #BSUB -J "@name@{[1-@tasks@]}{%@at_once@}"
 #BSUB -n @ranks@
 #BSUB -R "span[ptile=@ranks_per_node@]"

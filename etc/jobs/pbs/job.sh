@@ -1,5 +1,5 @@
 #!/bin/bash
-# A job that `sabath job` made: docs/jobs.md. Submit it in its own directory. Never run on a PBS.
+# A job that `sabath job` made: docs/jobs.md. It makes its directory, wherever it is submitted. Never run on a PBS.
 #PBS -N @name@
 #PBS -l select=@nodes@:ncpus=@cores_per_node@:mpiprocs=@ranks_per_node@{:ngpus=@gpus@}{:mem=@memory_mib@mb}
 #PBS -l walltime=@clock@

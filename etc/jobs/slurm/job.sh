@@ -1,5 +1,5 @@
 #!/bin/bash
-# A job that `sabath job` made: docs/jobs.md. Submit it in its own directory.
+# A job that `sabath job` made: docs/jobs.md. It makes its directory, wherever it is submitted.
 #SBATCH --job-name=@name@
 #SBATCH --nodes=@nodes@
 #SBATCH --ntasks=@ranks@

@@ -23,7 +23,8 @@ class Session;
 
 struct JobRequest {
   // What runs: model, dataset, settings, ... as of `run`. Of a job that was submitted, `run.model` is its directory, or
-  // the model, whose newest job in the working directory is meant. `run.directory` is the job's; empty: made here.
+  // the model, whose newest job in the working directory is meant; with `status` alone it may be empty: all of the
+  // working directory. `run.directory` is the job's; empty: made here.
   RunRequest run;
   bool submit = false, wait = false, status = false, cancel = false;  // none: the script is made, and nothing else
   bool dry_run = false;                                               // the same, and nothing besides
@@ -52,10 +53,21 @@ struct JobTaskRecord {
   std::uint64_t task = 0;
   std::string name;    // of its run; empty: there is one run only
   std::string state;   // "waiting", "running", "ended", "cancelled", "timed out", "failed", "its node failed", "gone"
-  std::string reason;  // the scheduler's, why it waits; empty: it says none
+  std::string reason;  // the scheduler's, why it waits or has ended; empty: it says none
   std::vector<std::pair<std::string, std::uint64_t>> steps;  // how they ended
   std::optional<int> exit;                                   // SABATH's exit code; absent: it has not ended
   unsigned starts = 0;                                       // more than one: it was queued again
+  std::string failure;  // what failed in it, as far as is known: "its program ended with 3"
+};
+
+// One of the jobs of a directory.
+struct ListedJob {
+  std::filesystem::path directory;
+  std::string model, scheduler;
+  std::vector<std::string> ids;
+  std::int64_t submitted = 0;  // seconds since 1970
+  std::string state;           // "running"; "3 ended, 2 waiting (Priority)"
+  std::optional<int> code;     // once it has ended
 };
 
 struct JobRecord {
@@ -65,6 +77,8 @@ struct JobRecord {
   std::string fetch_id;                // of the job that fetches before; empty: there is none
   std::vector<JobScriptText> scripts;  // that were made; empty: of an earlier call
   std::vector<JobTaskRecord> tasks;    // of a job that was submitted
+  std::optional<JobTaskRecord> fetch;  // of the job that fetches before; absent: there is none, or it was not asked
+  std::vector<ListedJob> jobs;         // of the working directory, the newest first: where no model was named
   std::string never;                   // why it can never start: it was taken from the queue; empty: it may
   std::optional<int> code;             // of the whole job, once it has ended
   int exit = 0;

@@ -43,7 +43,10 @@ struct RunRequest {
   std::filesystem::path directory;     // where the record is made; empty: run_MODEL_DATASET_ID in the working directory
   std::filesystem::path stage;         // where the dataset was staged; empty: what SABATH_STAGE says, else the store
   std::filesystem::path stage_record;  // the record of that staging, as JSON: its time belongs to the run's record
-  std::string requirements = "warn";  // modules and packages: "none" ignores them, "check" refuses, "create" makes them
+  // Modules and packages: "none" ignores them, "check" refuses, "create" makes them. Or the name of a packed
+  // environment, which is then `packed`.
+  std::string requirements = "warn";
+  std::string packed;  // the environment in which the programs are started: docs/environments.md
   // What the recipe asks of the machine first: "refuse" launches nothing if it is not met, "warn" goes on, "none" does
   // not ask.
   std::string checks = "refuse";

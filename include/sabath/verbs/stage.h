@@ -15,7 +15,8 @@ namespace sabath {
 enum class StageMode { replicate, shard };
 
 struct StageRequest {
-  std::vector<std::string> names;  // as for fetch: a model brings its default dataset
+  std::vector<std::string> names;         // as for fetch: a model brings its default dataset
+  std::vector<std::string> environments;  // packed ones, which each node must be able to run
   // Directories of the nodes, tried in order; "A,B": both together, ",,": a comma; {node}, {rank}: their numbers.
   // "auto" alone: the usual places of SessionSettings.
   std::vector<std::string> to;
@@ -56,6 +57,7 @@ struct StagedAsset {
   std::map<std::string, double> phases;  // seconds of rank 0, by name
   std::vector<std::string> stragglers;   // nodes that kept the others waiting, for people
   std::vector<FailedNode> failed_nodes;
+  std::string activate;            // of an environment: the line for a shell
   std::optional<Failure> failure;  // of the whole, the same on all ranks
 };
 

@@ -56,6 +56,21 @@ std::vector<std::string> take_packages(JsonObject& requirements, std::string_vie
   return packages;
 }
 
+// "NAME" or "NAME@sha256:HEX".
+std::string take_environment(JsonObject& requirements) {
+  std::string text = take_line(requirements, "environment");
+  const std::size_t at = std::min(text.find('@'), text.size());
+  constexpr std::string_view mark = "@sha256:";
+  const std::string_view rest = std::string_view(text).substr(at);
+  const bool has_root = rest.size() == mark.size() + 64 && rest.starts_with(mark) &&
+                        rest.find_first_not_of("0123456789abcdef", mark.size()) == std::string_view::npos;
+  const std::string name = text.substr(0, at);
+  const bool may_be_file = name.ends_with(".json");  // of the caller's directory
+  if (text.empty() || (is_name(name) && !may_be_file && (rest.empty() || has_root))) return text;
+  requirements.fail("environment", fmt::format("\"{}\" names no environment", printable(text, 300)),
+                    "write NAME, or NAME@sha256: and the 64 hexadecimal digits of its root");
+}
+
 }  // namespace
 
 bool is_name(std::string_view text) {
@@ -110,6 +125,7 @@ Requirements take_requirements(JsonObject& object, bool with_conda) {
     requirements.pip = take_packages(*inner, "pip");
     if (with_conda) requirements.conda = take_packages(*inner, "conda");
     requirements.system_modules = take_packages(*inner, "system_modules");
+    if (with_conda) requirements.environment = take_environment(*inner);
     if (with_conda) requirements.checks = take_checks(*inner);
     inner->finish();
   }

@@ -25,6 +25,7 @@
 namespace sabath {
 namespace {
 
+constexpr int end_poll_ms = 2;
 constexpr int stop_poll_ms = 50;                       // how soon a stop request is seen
 constexpr std::chrono::seconds greeting_awaited{120};  // a program on a slow filesystem takes its time to load
 constexpr std::size_t complaint_bytes_max = 4096;
@@ -156,9 +157,25 @@ void Companion::kill() noexcept {
 
 std::string Companion::complaint() const { return text_in(complaints_); }
 
-std::optional<int> Companion::wait() noexcept {
+void Companion::hang_up() noexcept {
   if (channel_) ::shutdown(channel_.get(), SHUT_RDWR);  // also where a child of the host holds it, too
   channel_.reset();
+}
+
+void Companion::end_within(std::chrono::milliseconds patience) noexcept {
+  hang_up();
+  const auto until = std::chrono::steady_clock::now() + patience;
+  siginfo_t ended{};
+  while (pid_ > 0 && ::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         ended.si_pid == 0) {
+    ::kill(pid_, std::chrono::steady_clock::now() < until ? SIGCONT : SIGKILL);
+    ::poll(nullptr, 0, end_poll_ms);
+  }
+  static_cast<void>(wait());
+}
+
+std::optional<int> Companion::wait() noexcept {
+  hang_up();
   if (pid_ <= 0) return std::nullopt;
   int status = 0;
   pid_t got = 0;

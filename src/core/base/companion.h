@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -37,11 +38,14 @@ class Companion {
   [[nodiscard]] int channel() const noexcept { return channel_.get(); }
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
   void kill() noexcept;
+  // Hangs up, and kills it if it has not ended within `patience`, also where it was stopped meanwhile.
+  void end_within(std::chrono::milliseconds patience) noexcept;
   // Hangs up. The status of waitpid(2); nullopt: another part of this process got it, as it waits for all children.
   std::optional<int> wait() noexcept;
   [[nodiscard]] std::string complaint() const;  // what it wrote to `err`, where that has no other reader; raw bytes
 
  private:
+  void hang_up() noexcept;
   void await_greeting(const std::filesystem::path& program, const std::stop_token& stop) const;
 
   Fd channel_, complaints_;

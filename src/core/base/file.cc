@@ -149,11 +149,26 @@ int move_directory(int from_parent, const char* from, int to_parent, const char*
 // A name that no filesystem takes is one of nothing.
 bool is_absent(int error) { return error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG; }
 
+[[noreturn]] void throw_no_file(const std::filesystem::path& path, std::string_view what) {
+  throw Error(FailureKind::invalid, fmt::format("{} is {}, and no plain file", printable(path.native()), what),
+              "name a file");
+}
+
 std::optional<struct stat> stat_at(const std::filesystem::path& path, int flags) {
   struct stat s {};
   if (::fstatat(AT_FDCWD, path.c_str(), &s, flags) == 0) return s;
   if (is_absent(errno)) return std::nullopt;
+  if (errno == ELOOP) throw_no_file(path, "a symlink that leads in a circle");
   throw_errno("stat", path, errno);
+}
+
+std::optional<Fd> try_open_text(const std::filesystem::path& path) {
+  try {
+    return try_open_file(path, O_RDONLY | O_NONBLOCK);  // a FIFO must not hang us
+  } catch (const Error&) {
+    static_cast<void>(stat_at(path, 0));  // it says so of a circle of symlinks
+    throw;
+  }
 }
 
 }  // namespace
@@ -230,13 +245,14 @@ void sync_directory(const std::filesystem::path& directory) {
 }
 
 std::optional<std::string> try_read_text(const std::filesystem::path& path, std::uint64_t size_max) {
-  const auto fd = try_open_file(path, O_RDONLY | O_NONBLOCK);  // a FIFO must not hang us
+  const auto fd = try_open_text(path);
   if (!fd) return std::nullopt;
   struct stat s {};
   if (::fstat(fd->get(), &s) != 0) throw_errno("stat", path, errno);
   const auto too_long = [&] {
     return Error(FailureKind::invalid, fmt::format("{} is longer than {} bytes", printable(path.native()), size_max));
   };
+  if (S_ISFIFO(s.st_mode)) throw_no_file(path, "a pipe");
   if (S_ISREG(s.st_mode) && static_cast<std::uint64_t>(s.st_size) > size_max) throw too_long();
   std::string text;
   std::uint64_t room = std::max<std::uint64_t>(static_cast<std::uint64_t>(s.st_size), 4096);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/kept_for_others.h"
 #include "sabath/path.h"
 #include "sabath/url.h"
 
@@ -88,6 +89,7 @@ std::optional<std::string> why_not_own(const fs::path& file, const fs::path& pro
   std::error_code unknown;
   fs::path place = fs::canonical(file, unknown);  // no symlink is left in it: each directory above is one that counts
   if (unknown) return "there is no such file";
+  if (auto why = why_kept_for_others(place)) return why;
   const fs::path beside = program.empty() ? fs::path() : fs::canonical(program, unknown);
   const auto of_program = beside.empty() ? std::nullopt : try_stat(beside);
   for (bool is_above = false;; is_above = true) {

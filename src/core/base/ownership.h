@@ -15,7 +15,7 @@ namespace sabath {
 enum class Ownership {
   shipped,  // it came with the program: who can change it can change the program
   own,      // no other user but root could have written it
-  others,   // another user owns it, or may write there; or there is no such file
+  others,   // another user owns it, or may write there; SABATH keeps there what others wrote; or there is no such file
 };
 
 // `shipped`: the directory of what came with the program; empty: none. `program`: its file; its owner may own what it
@@ -23,9 +23,10 @@ enum class Ownership {
 [[nodiscard]] Ownership ownership_of(const std::filesystem::path& file, const std::filesystem::path& shipped = {},
                                      const std::filesystem::path& program = {});
 
-// Why another account could have written the file, or may exchange it: of the file itself, or of a directory above it;
-// nullopt: only root and this user can. `program`: its owner counts as well, and its group, where that may write the
-// program; what stands above the program itself is not looked at, since who writes there can change the program.
+// Why another account could have written the file, or may exchange it: of the file itself, or of a directory above it,
+// or of where SABATH keeps what others wrote (kept_for_others.h); nullopt: only root and this user can. `program`: its
+// owner counts as well, and its group, where that may write the program; what stands above the program itself is not
+// looked at, since who writes there can change the program.
 [[nodiscard]] std::optional<std::string> why_not_own(const std::filesystem::path& file,
                                                      const std::filesystem::path& program = {});
 // The same of one file, or of one directory above it (`is_above`).

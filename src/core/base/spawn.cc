@@ -50,8 +50,9 @@ class Actions {
     // A host's files may be locked, and a lock lasts as long as any process holds the file. Before glibc 2.34 a child
     // gets the files that its host does not close on exec.
     static const auto close_from = younger<AddCloseFrom>("posix_spawn_file_actions_addclosefrom_np");
-    if (close_from != nullptr) close_from(&actions_, STDERR_FILENO + 1);
+    // Before its files are closed: the directory may be named by a descriptor.
     if (!child.directory.empty()) error_ = add_directory()(&actions_, child.directory.c_str());
+    if (close_from != nullptr) close_from(&actions_, STDERR_FILENO + 1);
   }
   [[nodiscard]] int error() const { return error_; }
   ~Actions() { posix_spawn_file_actions_destroy(&actions_); }
@@ -159,7 +160,10 @@ Spawned spawn_by_shell(const ChildProcess& child) {
   const Fd directory(::open(child.directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!directory || ::faccessat(AT_FDCWD, child.directory.c_str(), X_OK, AT_EACCESS) != 0) return {-1, errno};
   std::filesystem::path file;
-  const auto here = std::filesystem::absolute(child.directory);
+  // The shell has none of this process's descriptors, so a directory that one names goes by its name.
+  const bool by_descriptor = child.directory.native().starts_with("/proc/self/fd/");
+  const auto here =
+      by_descriptor ? std::filesystem::canonical(child.directory) : std::filesystem::absolute(child.directory);
   if (const int why_not = find(child.program, here, file); why_not != 0) return {-1, why_not};
   ChildProcess shell = child;
   shell.program = "/bin/sh";

@@ -14,22 +14,32 @@
 
 namespace sabath {
 
-inline constexpr std::array<std::string_view, 71> option_names{
-    "all",      "alone",         "anonymous", "as",           "at",       "blocks",    "bypass_shared", "checks",
-    "config",   "container",     "datasets",  "deadline",     "engine",   "env",       "expect",        "file",
-    "filter",   "force",         "forget",    "format",       "from",     "have",      "host",          "in_place",
-    "input",    "keep_archives", "launcher",  "link",         "listen",   "low",       "manifest",      "max_size",
-    "metric",   "mode",          "models",    "name",         "no_fetch", "no_verify", "nodes",         "now",
-    "offline",  "output",        "partials",  "path",         "pattern",  "ranks",     "readers",       "refresh",
-    "repair",   "result",        "roots",     "run_dir",      "run_set",  "sample",    "select",        "set",
-    "set_from", "simulate",      "site",      "stage_record", "status",   "store",     "threads",       "to",
-    "token",    "trust",         "undo",      "url",          "wait",     "want",      "within"};
+inline constexpr std::array<std::string_view, 74> option_names{
+    "all",          "alone",    "anonymous",     "as",
+    "at",           "blocks",   "bypass_shared", "cap",
+    "checks",       "config",   "container",     "datasets",
+    "deadline",     "engine",   "env",           "expect",
+    "file",         "filter",   "force",         "forget",
+    "format",       "from",     "have",          "host",
+    "in_place",     "input",    "keep_archives", "launcher",
+    "link",         "listen",   "low",           "manifest",
+    "max_size",     "metric",   "mode",          "models",
+    "name",         "no_fetch", "no_verify",     "nodes",
+    "now",          "offline",  "output",        "partials",
+    "path",         "pattern",  "ranks",         "readers",
+    "refresh",      "repair",   "result",        "roots",
+    "run_dir",      "run_set",  "sample",        "select",
+    "set",          "set_from", "simulate",      "site",
+    "stage_record", "status",   "store",         "submit",
+    "threads",      "to",       "token",         "transfer_partition",
+    "trust",        "undo",     "url",           "wait",
+    "want",         "within"};
 
-inline constexpr std::array<std::string_view, 30> verb_names{
-    "adopt",        "apply",  "config", "convert", "doctor", "export",     "fetch", "fetchers",        "gc",
-    "hdf5 inspect", "import", "info",   "job",     "keep",   "list",       "log",   "manifest create", "path",
-    "report",       "rm",     "run",    "serve",   "stage",  "supporting", "task",  "trust add",       "unkeep",
-    "verify",       "view",   "want"};
+inline constexpr std::array<std::string_view, 32> verb_names{
+    "adopt",           "apply",  "config",       "convert", "doctor", "env list", "env pack", "export",     "fetch",
+    "fetchers",        "gc",     "hdf5 inspect", "import",  "info",   "job",      "keep",     "list",       "log",
+    "manifest create", "path",   "report",       "rm",      "run",    "serve",    "stage",    "supporting", "task",
+    "trust add",       "unkeep", "verify",       "view",    "want"};
 
 // A name of a list; another one is an error of the compiler.
 template <const auto& list>

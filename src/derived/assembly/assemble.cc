@@ -15,6 +15,7 @@
 #include "environments/package_name.h"
 #include "manifest/manifest.h"
 #include "packing/compile_modules.h"
+#include "packing/interpreter_tree.h"
 #include "packing/mend_libraries.h"
 #include "packing/mend_scripts.h"
 #include "packing/mend_sysconfig.h"
@@ -184,6 +185,7 @@ class Assembly {
     changed.insert(libraries.changed.begin(), libraries.changed.end());
     mend_installed_records(order, changed);
     tree().machine = libraries.machine;
+    tree().glibc = libraries.glibc;
     tree().of_system = std::move(libraries.of_system);
     tree().of_nodes = std::move(libraries.of_nodes);
     library_remarks_ = std::move(libraries.remarks);
@@ -244,8 +246,7 @@ class Assembly {
     tree.remarks.insert(tree.remarks.end(), library_remarks_.begin(), library_remarks_.end());
     std::ranges::sort(tree.packages, {},
                       [](const FoundPackage& each) { return std::pair(to_lower(each.name), each.version); });
-    write_new_file(top_ / environment_note_name, environment_note_text({tree.form, facts_, tree.machine, tree.of_system,
-                                                                        tree.of_nodes, tree.packages}));
+    write_new_file(top_ / environment_note_name, note_text_of(tree));
   }
 
   void store_all() {

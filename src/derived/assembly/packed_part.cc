@@ -22,9 +22,9 @@ NoteJson file_note(const PackedFile& file) {
 }
 
 NoteJson library_note(const ElfView& view) {
-  return {{"machine", view.machine}, {"wide", view.wide},        {"big_endian", view.big_endian},
-          {"damaged", view.damaged}, {"soname", view.soname},    {"needed", view.needed},
-          {"search", view.search},   {"is_rpath", view.is_rpath}};
+  return {{"machine", view.machine}, {"wide", view.wide},         {"big_endian", view.big_endian},
+          {"damaged", view.damaged}, {"soname", view.soname},     {"needed", view.needed},
+          {"search", view.search},   {"is_rpath", view.is_rpath}, {"glibc", view.glibc}};
 }
 
 ElfView library_of_note(const NoteJson& note) {
@@ -37,6 +37,7 @@ ElfView library_of_note(const NoteJson& note) {
   view.needed = note.at("needed").get<std::vector<std::string>>();
   view.search = note.at("search").get<std::vector<std::string>>();
   view.is_rpath = note.at("is_rpath").get<bool>();
+  view.glibc = note.at("glibc").get<std::string>();
   return view;
 }
 

@@ -4,19 +4,24 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
 #include <span>
+#include <utility>
 
 #include "base/file.h"
+#include "base/text.h"
 
 namespace sabath {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t segments_max = 512, dynamic_max = 8192, needed_max = 1024, word_max = 64 << 10;
+constexpr std::size_t segments_max = 512, dynamic_max = 8192, needed_max = 1024, word_max = 64 << 10,
+                      versions_max = 4096;
+constexpr std::string_view glibc_mark = "GLIBC_";
 
 class ElfReader {
  public:
@@ -94,9 +99,36 @@ class ElfReader {
       if (each.d_tag == DT_RUNPATH) runpath = text;
       if (each.d_tag == DT_RPATH) rpath = text;
     }
+    if (texts) read_versions(entries, *texts);
     view_.is_rpath = !runpath && rpath;
     if (runpath || rpath) split(runpath ? *runpath : *rpath);
     return true;
+  }
+
+  // Which versions of other libraries' symbols it needs: GLIBC_2.34. What is damaged here is the loader's to refuse.
+  void read_versions(const std::vector<Elf64_Dyn>& entries, std::uint64_t texts) {
+    std::optional<std::uint64_t> at;
+    for (const Elf64_Dyn& each : entries) {
+      if (each.d_tag == DT_NULL) break;
+      if (each.d_tag == DT_VERNEED) at = place_of(each.d_un.d_ptr);
+    }
+    std::size_t left = versions_max;
+    while (at && left-- > 0) {
+      Elf64_Verneed library{};
+      if (!read(&library, sizeof library, *at)) return;
+      std::uint64_t next = *at + library.vn_aux;
+      for (unsigned i = 0; i < library.vn_cnt && left-- > 0; ++i) {
+        Elf64_Vernaux version{};
+        if (!read(&version, sizeof version, next)) return;
+        const std::string name = word(texts + version.vna_name).value_or("");
+        if (name.starts_with(glibc_mark) && is_newer_glibc(name.substr(glibc_mark.size()), view_.glibc))
+          view_.glibc = name.substr(glibc_mark.size());
+        if (version.vna_next == 0) break;
+        next += version.vna_next;
+      }
+      if (library.vn_next == 0) return;
+      *at += library.vn_next;
+    }
   }
 
   // An empty part means the working directory, so it is kept.
@@ -118,6 +150,17 @@ class ElfReader {
 }  // namespace
 
 std::optional<ElfView> try_view_elf(const fs::path& file) { return ElfReader(file).view(); }
+
+bool is_newer_glibc(std::string_view one, std::string_view other) {
+  const auto numbers = [](std::string_view version) {
+    const std::size_t dot = std::min(version.find('.'), version.size());
+    const auto digits = [](std::string_view text) {
+      return try_whole_number(text.substr(0, std::min(text.find_first_not_of("0123456789"), text.size()))).value_or(0);
+    };
+    return std::pair(digits(version.substr(0, dot)), digits(version.substr(std::min(dot + 1, version.size()))));
+  };
+  return numbers(one) > numbers(other);
+}
 
 std::string machine_name(const ElfView& view) {
   const std::string bits = view.wide ? "" : ", 32 bits";

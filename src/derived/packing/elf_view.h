@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sabath {
@@ -18,11 +19,14 @@ struct ElfView {
   std::vector<std::string> needed;
   std::vector<std::string> search;  // of RUNPATH, else of RPATH
   bool is_rpath = false;            // `search` is the older RPATH
+  std::string glibc;                // the oldest that has the symbols that it needs, "2.34"; empty: it needs none
   [[nodiscard]] bool same_machine(const ElfView& other) const {
     return machine == other.machine && wide == other.wide && big_endian == other.big_endian;
   }
 };
 
+// "2.4" < "2.34"; an empty one is the oldest.
+[[nodiscard]] bool is_newer_glibc(std::string_view one, std::string_view other);
 // nullopt: it is no ELF file.
 [[nodiscard]] std::optional<ElfView> try_view_elf(const std::filesystem::path& file);
 [[nodiscard]] std::string machine_name(const ElfView& view);  // "x86_64", "machine 40"

@@ -95,7 +95,7 @@ std::string installed_record_text(const std::vector<InstalledFile>& files) {
   for (const InstalledFile& each : files)
     lines.push_back(fmt::format("{},{},{}\n", quoted_field(each.path), each.hash, each.size));
   std::ranges::sort(lines);
-  const auto last = std::ranges::unique(lines).begin();
+  const auto last = std::unique(lines.begin(), lines.end());
   std::string text;
   for (auto line = lines.begin(); line != last; ++line) text += *line;
   return text;

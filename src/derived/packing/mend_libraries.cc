@@ -96,6 +96,7 @@ class LibrariesMending {
       mended_.remarks.push_back(fmt::format("{} is damaged: no loader takes it", printable(path)));
       return;
     }
+    if (is_newer_glibc(view.glibc, mended_.glibc)) mended_.glibc = view.glibc;
     const fs::path here = fs::path(path).parent_path();
     std::vector<std::string> search;
     std::vector<fs::path> outside;

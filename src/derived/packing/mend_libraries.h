@@ -27,6 +27,7 @@ struct LibrariesOrder {
 struct MendedLibraries {
   std::set<std::string> changed;    // paths below `top`
   std::string machine;              // "x86_64"
+  std::string glibc;                // the oldest that has what they need, "2.34"
   std::set<std::string> of_system;  // libraries that the nodes' system must have
   std::set<std::string> of_nodes;   // accepted ones, and those of drivers
   std::vector<std::string> remarks;

@@ -9,7 +9,6 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "holdings/place_note.h"
-#include "packing/environment_note.h"
 #include "packing/interpreter_tree.h"
 #include "packing/mend_libraries.h"
 #include "packing/mend_scripts.h"
@@ -142,6 +141,7 @@ class Finishing {
     tree_.scripts_changed = scripts.changed.size();
     tree_.libraries_changed = libraries.changed.size();
     tree_.machine = libraries.machine;
+    tree_.glibc = libraries.glibc;
     tree_.of_system = libraries.of_system;
     tree_.of_nodes = libraries.of_nodes;
     for (auto* remarks : {&found.remarks, &scripts.remarks, &libraries.remarks})
@@ -166,12 +166,7 @@ class Finishing {
       throw Error(FailureKind::command, "compiling failed: the library's own modules are not compiled");
   }
 
-  void write_note() {
-    const InterpreterFacts facts{tree_.python, tree_.implementation, tree_.abi, tree_.platform};
-    write_new_file(order_.to / environment_note_name,
-                   environment_note_text({tree_.form, facts, tree_.machine, tree_.of_system, tree_.of_nodes,
-                                          tree_.packages, finish_.place.native()}));
-  }
+  void write_note() { write_new_file(order_.to / environment_note_name, note_text_of(tree_)); }
 
   Programs& programs_;
   const PackOrder& order_;
@@ -181,6 +176,15 @@ class Finishing {
 };
 
 }  // namespace
+
+std::string note_text_of(const PackedTree& tree) {
+  EnvironmentNote note{tree.form, tree.python, tree.implementation, tree.abi, tree.platform, tree.machine, tree.glibc};
+  for (const FoundPackage& each : tree.packages) note.packages.push_back({each.name, each.version, each.build});
+  note.system_libraries.assign(tree.of_system.begin(), tree.of_system.end());
+  note.node_libraries.assign(tree.of_nodes.begin(), tree.of_nodes.end());
+  note.place = tree.place;
+  return environment_note_text(note);
+}
 
 bool is_left_out_of_prefix(const PrefixSource& source, const std::string& path) {
   if (is_left_out_of_any(source, path)) return true;

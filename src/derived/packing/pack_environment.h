@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "packing/environment_note.h"
+#include "packed/environment_note.h"
 #include "packing/mend_packages.h"
 #include "packing/prefix_source.h"
 #include "software/programs.h"
@@ -28,7 +28,7 @@ struct PackOrder {
 struct PackedTree {
   std::string form;                                   // "venv", "prefix", "conda", "conda-lock"
   std::string python, implementation, abi, platform;  // "3.11.7", "cpython-311", "cpython-311-x86_64-linux-gnu", ...
-  std::string machine;
+  std::string machine, glibc;
   std::string place;  // the only one where it works; empty: any
   std::vector<FoundPackage> packages;
   std::set<std::string> of_system, of_nodes;  // libraries
@@ -36,6 +36,8 @@ struct PackedTree {
   std::vector<std::string> remarks;
 };
 
+// What environment.json says of it.
+[[nodiscard]] std::string note_text_of(const PackedTree& tree);
 [[nodiscard]] PackedTree pack_environment(Programs& programs, const PackOrder& order);
 
 // Of a tree that stands in PackOrder::to already.

@@ -1,5 +1,6 @@
 // A packed tree on its way into the store: a place of its own below the store's temporary ones, then objects and a
-// manifest; no file is copied. One thread. Throws Error{space}, Error{storage}, Error{interrupted}.
+// manifest. Small files of a large tree are copied into packs. One thread. Throws Error{space}, Error{storage},
+// Error{interrupted}.
 #pragma once
 
 #include <cstdint>

@@ -14,6 +14,8 @@
 #include "holdings/place_note.h"
 #include "holdings/stale_modules.h"
 #include "hub/layout.h"
+#include "packed/activation.h"
+#include "session/environment_fit.h"
 #include "session/hub_assets.h"
 #include "session/past_shared.h"
 #include "session/staging.h"
@@ -177,21 +179,35 @@ StageRecord Session::stage(const StageRequest& request, EventSink& events, std::
   check_selections(request);
   check_mode(request);
   check_hub_layout(request);
+  check_environment_mode(request);
   if (request.bypass_shared) check_past_shared(request, comm);
   std::vector<Recipe> recipes;
+  std::size_t others = 0;  // the environments come behind them
   run_agreed(comm, [&] {
     if (comm.rank() != 0) return;
-    FetchRequest wanted;
-    wanted.names = request.names;
-    recipes = datasets_of(state.wanted(wanted, events));
+    const auto add = [&](const std::vector<std::string>& names) {
+      FetchRequest wanted;
+      wanted.names = names;
+      for (Recipe& recipe : datasets_of(state.wanted(wanted, events))) recipes.push_back(std::move(recipe));
+    };
+    if (!request.names.empty()) add(request.names);
+    others = recipes.size();
+    for (const std::string& name : request.environments) add({name});
   });
   StageRecord record;
   const std::uint64_t count = told_by_rank_0(comm, recipes.size());
+  const std::uint64_t first = told_by_rank_0(comm, others);
+  const auto recipe_of = [&](std::size_t i) { return comm.rank() == 0 ? &recipes[i] : nullptr; };
+  for (std::size_t i = first; i < count; ++i) check_environment_fits(comm, state.settings, recipe_of(i), false);
   for (std::size_t i = 0; i < count; ++i) {
-    const Recipe* recipe = comm.rank() == 0 ? &recipes[i] : nullptr;
+    const Recipe* recipe = recipe_of(i);
     Staged staged = request.bypass_shared ? stage_past_shared(state.settings, comm, request, recipe, events, stop)
                                           : AssetStaging(state.settings, comm, request, events, stop).run(recipe);
     staged.asset.failure = staged.failure;
+    if (i >= first && !staged.failure) {
+      check_environment_fits(comm, state.settings, recipe, true);
+      if (!staged.asset.path.empty()) staged.asset.activate = activation_line(staged.asset.path);
+    }
     record.assets.push_back(std::move(staged.asset));
     if (staged.failure && record.exit == 0) record.exit = exit_code(staged.failure->kind);
   }

@@ -233,9 +233,14 @@ class Loader {
       homes.push_back(usual.back());
     }
     add_recipes(existing(usual), "default");
+    const auto own = result_.session.recipe_directories.size();
     add_recipes(site_.recipes, site_.name);
     add_recipes(existing({shipped_recipes(program_)}), "default");
-    note_paths("recipes", result_.session.recipe_directories, recipe_origins_.empty() ? "default" : recipe_origins_);
+    std::vector<fs::path> shown = result_.session.recipe_directories;
+    // Where the user's own belong, also before the first is there.
+    if (existing(usual).empty())
+      shown.insert(shown.begin() + static_cast<std::ptrdiff_t>(own), usual.begin(), usual.end());
+    note_paths("recipes", shown, recipe_origins_.empty() ? "default" : recipe_origins_);
   }
 
   static std::vector<fs::path> existing(const std::vector<fs::path>& paths) {

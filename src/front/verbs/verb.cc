@@ -25,8 +25,11 @@
   described(convert_check_call) \
   described(doctor_call) \
   described(du_call) \
+  described(env_diff_call) \
+  described(env_list_call) \
   described(env_lock_call) \
   described(env_pack_call) \
+  described(env_show_call) \
   described(export_call) \
   described(fair_call) \
   described(fetch_call) \

@@ -46,10 +46,23 @@ SentRecipe recipe_in(const JsonValue& value) {
   return recipe;
 }
 
+std::string shown_whole(std::string_view text) { return printable(text, 12 * text.size()); }
+
 // Lines of a hint stay lines.
 std::string shown_lines(std::string_view text) {
   auto lines = parts_at(text.substr(0, shown_text_max), '\n');
   for (std::string& line : lines) line = printable(line, shown_text_max);
+  return fmt::format("{}", fmt::join(lines, "\n"));
+}
+
+// It is printed to be read and copied: no character of it is hidden.
+std::string shown_script(std::string_view text) {
+  std::vector<std::string> lines = parts_at(text, '\n');
+  for (std::string& line : lines) {
+    std::vector<std::string> parts = parts_at(line, '\t');
+    for (std::string& part : parts) part = shown_whole(part);
+    line = fmt::format("{}", fmt::join(parts, "\t"));
+  }
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
@@ -73,33 +86,54 @@ JobTaskRecord task_in(const JsonValue& value) {
   }
   if (object.find("exit") != nullptr) task.exit = exit_in(object, "exit");
   task.starts = static_cast<unsigned>(std::min<std::uint64_t>(object.try_uint("starts").value_or(0), UINT32_MAX));
+  task.failure = object.try_text("failure").value_or("");
   object.finish();
   return task;
+}
+
+ListedJob listed_job_in(const JsonValue& value) {
+  JsonObject object(value, answer_origin, "a job");
+  ListedJob job;
+  job.directory = object.text("directory");
+  job.model = object.text("model");
+  job.scheduler = object.text("scheduler");
+  job.ids = object.texts("ids");
+  job.submitted =
+      static_cast<std::int64_t>(std::min<std::uint64_t>(object.try_uint("submitted").value_or(0), INT64_MAX));
+  job.state = object.text("state");
+  if (object.find("code") != nullptr) job.code = exit_in(object, "code");
+  object.finish();
+  return job;
 }
 
 JobRecord job_record_in(const JsonValue& value) {
   JsonObject object(value, answer_origin, "the record");
   JobRecord record;
   if (object.try_uint("schema") != 1U) object.fail("schema", "is none that this version knows");
-  record.directory = object.text("directory");
+  record.directory = shown_whole(object.text("directory"));
   record.scheduler = object.text("scheduler");
   record.ids = object.texts("ids");
-  record.fetch_id = object.try_text("fetch_id").value_or("");
+  for (std::string& id : record.ids) id = shown_whole(id);
+  record.fetch_id = shown_whole(object.try_text("fetch_id").value_or(""));
   if (const auto* scripts = object.try_array("scripts")) {
     for (const JsonValue& each : *scripts) {
       JsonObject script(each, answer_origin, "a script");
-      record.scripts.push_back({script.text("file"), script.text("text")});
+      record.scripts.push_back({shown_whole(script.text("file")), shown_script(script.text("text"))});
       script.finish();
     }
   }
   if (const auto* tasks = object.try_array("tasks")) {
     for (const JsonValue& each : *tasks) record.tasks.push_back(task_in(each));
   }
+  if (const auto* fetch = object.find("fetch")) record.fetch = task_in(*fetch);
+  if (const auto* jobs = object.try_array("jobs")) {
+    for (const JsonValue& each : *jobs) record.jobs.push_back(listed_job_in(each));
+  }
   record.never = object.try_text("never").value_or("");
   if (object.find("code") != nullptr) record.code = exit_in(object, "code");
   record.exit = exit_in(object, "exit");
   if (record.ids.size() > tasks_shown_max || record.tasks.size() > tasks_shown_max ||
-      record.scripts.size() > scripts_shown_max)
+      record.jobs.size() > tasks_shown_max || record.scripts.size() > scripts_shown_max)
     object.fail("tasks", "are more than a job has");
   object.finish();
   return record;

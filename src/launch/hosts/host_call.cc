@@ -24,7 +24,17 @@ constexpr auto silence_max = std::chrono::seconds(90);   // the other side says 
 constexpr auto stopping_max = std::chrono::seconds(30);  // it finishes what it is submitting
 constexpr std::size_t before_answer_max = 1 << 20, answer_bytes_max = 256 << 20, line_bytes_max = 32 << 20;
 constexpr std::size_t complaint_bytes_max = 64 << 10, complaint_shown_max = 500, complaints_told_max = 100,
-                      messages_max = 10'000;
+                      messages_max = 2000;
+
+// The last of these whole lines, and no more than `most`.
+std::string_view last_lines(std::string_view text, std::size_t most) {
+  std::size_t begin = text.size();
+  for (std::size_t lines = 0; begin > 0 && lines < most; ++lines) {
+    const auto before = begin > 1 ? text.rfind('\n', begin - 2) : text.npos;
+    begin = before == text.npos ? 0 : before + 1;
+  }
+  return text.substr(begin);
+}
 
 class Conversation {
  public:
@@ -110,10 +120,17 @@ class Conversation {
 
   // Before an answer they may be a banner, or say why there is none.
   void read_complaints() {
-    for (std::size_t end = 0; (end = errors_.find('\n')) != errors_.npos; errors_.erase(0, end + 1)) {
-      const std::string_view line = trim(std::string_view(errors_).substr(0, end));
+    const std::size_t whole = errors_.rfind('\n') == errors_.npos ? 0 : errors_.rfind('\n') + 1;
+    std::string_view lines = last_lines(std::string_view(errors_).substr(0, whole), complaints_told_max);
+    for (std::size_t end = 0; (end = lines.find('\n')) != lines.npos; lines.remove_prefix(end + 1)) {
+      const std::string_view line = trim(lines.substr(0, end));
       if (!line.empty()) complain(printable(line, complaint_shown_max));
     }
+    complained_bytes_ += whole;
+    errors_.erase(0, whole);
+    if (complained_bytes_ > answer_bytes_max)
+      throw Error(FailureKind::command, fmt::format("{} complains without an end", login_.host),
+                  "see what its startup files and ssh print to standard error");
     if (errors_.size() > complaint_bytes_max) errors_.clear();
   }
 
@@ -173,7 +190,7 @@ class Conversation {
   SshProcess ssh_;
   std::string out_, errors_;
   std::vector<std::string> complaints_;
-  std::size_t told_ = 0, messages_ = 0, read_bytes_ = 0;
+  std::size_t told_ = 0, messages_ = 0, read_bytes_ = 0, complained_bytes_ = 0;
   bool begun_ = false;
   std::optional<AnswerLine> answer_;
   std::optional<JobRecord> submitted_;

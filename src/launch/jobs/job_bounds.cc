@@ -31,8 +31,8 @@ void refuse_out_of_bounds(const JobPlan& plan) {
   refuse_outside("bytes of memory of each node", of.memory_bytes, job_memory_max);
   refuse_outside("tasks at once", plan.at_once, job_tasks_max);
   if (of.seconds && (*of.seconds <= 0 || *of.seconds > job_seconds_max))
-    throw Error(FailureKind::usage, fmt::format("a job cannot take {} seconds: 1 to {}", *of.seconds, job_seconds_max),
-                "say another time");
+    throw Error(FailureKind::usage, fmt::format("a job cannot take {} seconds", *of.seconds),
+                fmt::format("give a time of up to {} days", job_seconds_max / 86400));
 }
 
 std::string job_wishes(const std::map<std::string, std::string>& metadata) {

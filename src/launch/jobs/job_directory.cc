@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <tuple>
+#include <utility>
 
 #include "base/file.h"
 #include "base/json_reader.h"
@@ -28,15 +30,16 @@ constexpr std::uint64_t job_file_max = 4 << 20, end_file_max = 1 << 20;
 constexpr std::size_t looked_at_max = 10'000;  // entries of a directory
 constexpr std::string_view job_file = "job.json";
 
-bool is_own_directory(const fs::path& place) {
+bool is_own_directory(const fs::path& place, std::span<const std::uint32_t> trusted) {
   const auto status = try_lstat(place);
-  return status && S_ISDIR(status->st_mode) && !why_job_of_others(place);
+  return status && S_ISDIR(status->st_mode) && !why_job_of_others(place, trusted);
 }
 
 // A plain file of this user, in a directory of his; no FIFO, no device, no symlink to one.
-bool is_own_file(const fs::path& place) {
+bool is_own_file(const fs::path& place, std::span<const std::uint32_t> trusted) {
   const auto status = try_lstat(place);
-  return status && S_ISREG(status->st_mode) && is_own_directory(place.parent_path()) && !why_job_of_others(place);
+  return status && S_ISREG(status->st_mode) && is_own_directory(place.parent_path(), trusted) &&
+         !why_job_of_others(place, trusted);
 }
 
 // As much as a run's record, whose time is a hint only, needs: its group may have written it.
@@ -86,7 +89,7 @@ std::optional<std::string> why_others_write(const struct stat& status) {
 
 }  // namespace
 
-std::optional<std::string> why_job_of_others(const fs::path& place) {
+std::optional<std::string> why_job_of_others(const fs::path& place, std::span<const std::uint32_t> trusted) {
   std::error_code unknown;
   const fs::path named = fs::absolute(place, unknown).lexically_normal();
   const auto link = unknown ? std::nullopt : try_lstat(named.has_filename() ? named : named.parent_path());
@@ -103,24 +106,27 @@ std::optional<std::string> why_job_of_others(const fs::path& place) {
     if (above && (above->st_mode & S_IWOTH) != 0 && (above->st_mode & S_ISVTX) == 0)
       return fmt::format("anyone may write its directory {}", printable(real.native(), 1000));
   }
-  return std::nullopt;
+  return why_led_by_others(named, trusted);
 }
 
-void refuse_job_of_others(const fs::path& place) {
-  const auto why = why_job_of_others(place);
+void refuse_job_of_others(const fs::path& place, std::span<const std::uint32_t> trusted) {
+  const auto why = why_job_of_others(place, trusted);
   if (!why) return;
   throw Error(FailureKind::access, fmt::format("{} is not believed: {}", printable(place.native(), 1000), *why),
               "another user could exchange the script, or the ids that are given to the scheduler: take a directory in "
-              "which only you write");
+              "which only you write, below directories of yours, of root or of `trusted_owners` of the configuration");
 }
 
-void make_job_directory(const fs::path& named) {
+HeldDirectory make_job_directory(const fs::path& named, std::span<const std::uint32_t> trusted) {
   const fs::path directory = named.has_filename() ? named : named.parent_path();
   if (directory.has_parent_path()) make_directories(directory.parent_path());
   if (::mkdir(directory.c_str(), 0755) != 0 && errno != EEXIST) throw_errno("make", directory, errno);
-  refuse_job_of_others(directory);
+  refuse_job_of_others(directory, trusted);
   std::error_code unknown;
-  if (fs::is_directory(directory, unknown) && fs::is_empty(directory, unknown) && !unknown) return;
+  if (fs::is_directory(directory, unknown) && !unknown) {
+    HeldDirectory held(directory, trusted);
+    if (fs::is_empty(held.path(), unknown) && !unknown) return held;
+  }
   throw Error(FailureKind::usage, fmt::format("{} is there already", printable(directory.native(), 1000)),
               "name another directory, or none: then one is made");
 }
@@ -135,12 +141,10 @@ void write_submitted_job(const fs::path& directory, const SubmittedJob& job) {
                         json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
-std::optional<SubmittedJob> try_read_submitted_job(const fs::path& directory) {
+std::optional<SubmittedJob> try_read_submitted_job(const fs::path& directory, std::span<const std::uint32_t> trusted) {
   const std::string file = (directory / job_file).string();
   if (!try_lstat(file)) return std::nullopt;
-  refuse_job_of_others(directory);
-  refuse_job_of_others(file);
-  const auto text = try_read_text(file, job_file_max);
+  const auto text = HeldDirectory(directory, trusted).try_read(job_file.data(), job_file_max);
   if (!text) return std::nullopt;
   const JsonValue document = parse_json(*text, file);
   JsonObject object(document, file, "the record of a job");
@@ -218,26 +222,30 @@ std::optional<std::int64_t> job_walltime(std::optional<double> run_seconds, std:
   return static_cast<std::int64_t>(std::ceil(std::min(seconds, most) / 60)) * 60;
 }
 
-std::optional<fs::path> newest_job_in(const fs::path& place, const std::string& model, std::vector<fs::path>& unread) {
-  std::string name = model;
-  std::ranges::replace(name, '/', '+');
-  std::optional<fs::path> newest;
-  std::int64_t when = 0;
-  for (const fs::path& directory : own_directories_in(place, "job_" + name)) {
-    std::optional<SubmittedJob> job;
+std::vector<FoundJob> submitted_jobs_in(const fs::path& place, std::string_view begin, std::vector<fs::path>& unread,
+                                        std::span<const std::uint32_t> trusted) {
+  std::vector<FoundJob> found;
+  for (const fs::path& directory : own_directories_in(place, begin)) {
     try {
-      if (!is_own_file(directory / job_file)) continue;
-      job = try_read_submitted_job(directory);
+      if (!is_own_file(directory / job_file, trusted)) continue;
+      if (auto job = try_read_submitted_job(directory, trusted)) found.push_back({directory, std::move(*job)});
     } catch (const Error&) {  // one that is damaged does not hide the others
       unread.push_back(directory);
     }
-    if (!job || job->model != model ||
-        (newest && (job->submitted < when || (job->submitted == when && directory < *newest))))
-      continue;
-    newest = directory;
-    when = job->submitted;
   }
-  return newest;
+  std::ranges::sort(found, [](const FoundJob& a, const FoundJob& b) {
+    return std::tie(a.job.submitted, a.directory) > std::tie(b.job.submitted, b.directory);
+  });
+  return found;
+}
+
+std::optional<fs::path> newest_job_in(const fs::path& place, const std::string& model, std::vector<fs::path>& unread,
+                                      std::span<const std::uint32_t> trusted) {
+  std::string name = model;
+  std::ranges::replace(name, '/', '+');
+  const auto found = submitted_jobs_in(place, "job_" + name, unread, trusted);
+  const auto newest = std::ranges::find(found, model, [](const FoundJob& each) { return each.job.model; });
+  return newest == found.end() ? std::nullopt : std::optional(newest->directory);
 }
 
 }  // namespace sabath

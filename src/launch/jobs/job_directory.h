@@ -6,10 +6,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "jobs/held_directory.h"
 
 namespace sabath {
 
@@ -23,15 +26,19 @@ struct SubmittedJob {
 };
 
 // Why another user could have written what stands there, or may exchange it: it, or the target of the symlink that it
-// is, is not root's or this user's, or others may write it, or anyone may write above it; nullopt: none could. A group
-// may write above it, as in the directories of projects.
-[[nodiscard]] std::optional<std::string> why_job_of_others(const std::filesystem::path& place);
-void refuse_job_of_others(const std::filesystem::path& place);  // Error{access}
+// is, is not root's or this user's, or others may write it, or a directory above it is another user's or anyone may
+// write there; nullopt: none could. A group may write above it, as in the directories of projects, and `trusted` owners
+// may own what is above it.
+[[nodiscard]] std::optional<std::string> why_job_of_others(const std::filesystem::path& place,
+                                                           std::span<const std::uint32_t> trusted = {});
+void refuse_job_of_others(const std::filesystem::path& place,
+                          std::span<const std::uint32_t> trusted = {});  // Error{access}
 // Makes the directory of a job, in which only this user writes; one that is there must be his own, and empty.
-void make_job_directory(const std::filesystem::path& directory);
+HeldDirectory make_job_directory(const std::filesystem::path& directory, std::span<const std::uint32_t> trusted = {});
 
 void write_submitted_job(const std::filesystem::path& directory, const SubmittedJob& job);
-[[nodiscard]] std::optional<SubmittedJob> try_read_submitted_job(const std::filesystem::path& directory);
+[[nodiscard]] std::optional<SubmittedJob> try_read_submitted_job(const std::filesystem::path& directory,
+                                                                 std::span<const std::uint32_t> trusted = {});
 
 // How a task ended, as its script wrote it.
 struct JobTaskEnd {
@@ -53,10 +60,19 @@ struct JobTaskEnd {
 [[nodiscard]] std::optional<std::int64_t> job_walltime(std::optional<double> run_seconds,
                                                        std::optional<double> fetch_seconds);
 
-// The newest job of the model in `place`; nullopt: there is none. What others own is passed over, and what is this
-// user's but cannot be read goes to `unread`.
+struct FoundJob {
+  std::filesystem::path directory;
+  SubmittedJob job;
+};
+// The jobs in `place` whose directories' names begin so, the newest first. What others own is passed over, and what is
+// this user's but cannot be read goes to `unread`.
+[[nodiscard]] std::vector<FoundJob> submitted_jobs_in(const std::filesystem::path& place, std::string_view begin,
+                                                      std::vector<std::filesystem::path>& unread,
+                                                      std::span<const std::uint32_t> trusted = {});
+// The newest job of the model in `place`; nullopt: there is none.
 [[nodiscard]] std::optional<std::filesystem::path> newest_job_in(const std::filesystem::path& place,
                                                                  const std::string& model,
-                                                                 std::vector<std::filesystem::path>& unread);
+                                                                 std::vector<std::filesystem::path>& unread,
+                                                                 std::span<const std::uint32_t> trusted = {});
 
 }  // namespace sabath

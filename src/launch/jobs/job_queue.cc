@@ -35,9 +35,21 @@ CommandResult ask(std::vector<std::string> argv, const std::filesystem::path& di
                      stop);
 }
 
+// Its lines behind one another, as messages are one line.
+std::string printable_line(std::string_view text, std::size_t most) {
+  std::string line;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view part = trim(text.substr(0, end));
+    if (!part.empty()) line += fmt::format("{}{}", line.empty() ? "" : "; ", printable(part, most));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return line;
+}
+
 std::string last_words(const CommandResult& result) {
   const std::string_view said = trim(result.err.empty() ? result.out : result.err);
-  return printable(said.substr(said.size() > 1000 ? said.size() - 1000 : 0), 1000);
+  return printable_line(said.substr(said.size() > 1000 ? said.size() - 1000 : 0), 1000);
 }
 
 // squeue names the cluster above its jobs, of which there may be none.
@@ -77,9 +89,10 @@ std::string JobQueue::submit(const JobSubmission& submission) const {
   }
   std::string id = scheduler_.id_in(result.out);
   if (!scheduler_.is_id(id)) {
-    throw Error(FailureKind::command,
-                fmt::format("{} names no job: {}", scheduler_.program, printable(trim(result.out), 200)),
-                "look for the job in its queue");
+    throw Error(
+        FailureKind::command,
+        fmt::format("{} names no job: {}", scheduler_.program, printable_line(trim(result.out).substr(0, 200), 200)),
+        "look for the job in its queue");
   }
   return id;
 }

@@ -58,7 +58,7 @@ constexpr const char* slurm_environment = "--export=HOME,USER,LOGNAME,SHELL,PATH
 bool is_id_of_slurm(std::string_view text) {
   const std::string_view number = text.substr(0, text.find(';'));
   return is_job_id(text) && is_digit(number.front()) &&
-         number.find_first_not_of("0123456789_-[]") == std::string_view::npos;
+         number.find_first_not_of("0123456789_") == std::string_view::npos;
 }
 
 std::string number_of_slurm(const std::string& id) { return id.substr(0, id.find(';')); }
@@ -213,7 +213,7 @@ Words submit_lsf(const std::string& script, const std::string& after, std::optio
 }
 
 bool is_id_of_lsf(std::string_view text) {  // "12", "12[3]"
-  return is_job_id(text) && is_digit(text.front()) && text.find_first_not_of("0123456789-[]") == std::string_view::npos;
+  return is_job_id(text) && is_digit(text.front()) && text.find_first_not_of("0123456789[]") == std::string_view::npos;
 }
 
 std::string id_of_lsf(std::string_view out) {  // "Job <12> is submitted to queue <normal>."
@@ -297,6 +297,19 @@ std::optional<JobObstacle> job_obstacle(std::string_view reason) {
   return found == known.end() ? std::nullopt : std::optional(found->second);
 }
 
+namespace {
+
+// "12[]" is an array and "12[3]" a task of it; a range would be more of them than the job that was submitted.
+bool has_one_task_at_most(std::string_view id) {
+  const auto open = id.find('[');
+  if (open == id.npos) return id.find(']') == id.npos;
+  const auto close = id.find(']', open);
+  return close != id.npos && id.find_first_of("[]", close + 1) == id.npos &&
+         std::ranges::all_of(id.substr(open + 1, close - open - 1), [](char c) { return is_digit(c); });
+}
+
+}  // namespace
+
 bool is_job_id(std::string_view text) {
   const auto mark = text.find(';');
   const std::string_view number = text.substr(0, mark);
@@ -304,6 +317,7 @@ bool is_job_id(std::string_view text) {
     return !word.empty() && word.front() != '-' && word.front() != '.' && is_of(word, marks);
   };
   if (text.size() > 128 || !good(number, "._-[]")) return false;
+  if (!has_one_task_at_most(number)) return false;
   if (mark != text.npos && (!is_digit(number.front()) || !good(text.substr(mark + 1), "._-"))) return false;
   const bool is_zero = number.substr(0, number.find_first_of("[_-")).find_first_not_of('0') == number.npos;
   return (!is_zero || number.find('.') != number.npos) && to_lower(number) != "all";

@@ -22,7 +22,8 @@ constexpr auto ask_first = milliseconds(1000), ask_later = milliseconds(10'000);
 constexpr auto silence_max = std::chrono::minutes(5);  // of the scheduler, where all tasks have written their ends
 constexpr auto files_come_late = milliseconds(2000);   // of a shared filesystem, after the job's end
 
-constexpr std::string_view waiting = job_state_texts[0], running = job_state_texts[1], ended = job_state_texts[2];
+constexpr std::string_view waiting = job_state_texts[0], running = job_state_texts[1], ended = job_state_texts[2],
+                           failed_state = job_state_texts[6];
 constexpr std::string_view silent = "the scheduler does not answer";
 
 bool is_over(std::string_view state) { return state != waiting && state != running; }
@@ -37,13 +38,18 @@ int code_of_state(std::string_view state) {
 }  // namespace
 
 JobWatch::JobWatch(std::filesystem::path directory, SubmittedJob job, const JobQueue& queue)
-    : directory_(std::move(directory)), job_(std::move(job)), queue_(queue) {
+    : directory_(std::move(directory)), job_(std::move(job)), queue_(queue), seen_(directory_) {
   tasks_.resize(std::max<std::size_t>(job_.tasks.size(), 1));
+  again_.resize(tasks_.size());
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     tasks_[i].task = i;
     if (!job_.tasks.empty()) tasks_[i].name = job_.tasks[i];
     tasks_[i].state = waiting;
   }
+  if (job_.fetch_id.empty()) return;
+  SubmittedJob fetch;
+  fetch.ids = {job_.fetch_id};
+  fetch_ = std::make_unique<JobWatch>(directory_ / "fetch", fetch, queue_);
 }
 
 void JobWatch::read_ends() {
@@ -54,21 +60,30 @@ void JobWatch::read_ends() {
     for (const auto& [step, status] : end.steps) task.steps.emplace_back(step, static_cast<std::uint64_t>(status));
     task.starts = end.begun;
     task.exit.reset();
-    if (end.code) task.exit = code_of_job_end(*end.code);
+    if (end.code && (end.begun == 0 || again_[task.task] != end.begun)) task.exit = code_of_job_end(*end.code);
     if (task.exit == 0) {
       task.state = ended;
       task.reason.clear();
     }
     if (!task.exit && end.begun > 0 && task.state == waiting && !queue_.scheduler().arrays) task.state = running;
   }
+  if (fetch_) fetch_->read_ends();
+}
+
+void JobWatch::take_one(JobTaskRecord& task, const JobTaskState& said) {
+  const bool waits = said.state == JobState::waiting;
+  if (task.exit == 0 && !waits) return;  // its script has written it, and the scheduler is slower
+  // One that has ended and waits is queued again.
+  again_[task.task] = waits && (task.exit || again_[task.task] == task.starts) ? task.starts : 0;
+  if (waits) task.exit.reset();
+  task.state = job_state_text(said.state);
+  task.reason = said.reason == "None" ? "" : said.reason;
 }
 
 void JobWatch::take(const std::vector<JobTaskState>& states, std::size_t id) {
   for (const JobTaskState& each : states) {
     const std::uint64_t number = job_.ids.size() > 1 ? id : each.task.value_or(0);
-    if (number >= tasks_.size() || tasks_[number].exit == 0) continue;
-    tasks_[number].state = job_state_text(each.state);
-    tasks_[number].reason = each.reason == "None" ? "" : each.reason;
+    if (number < tasks_.size()) take_one(tasks_[number], each);
   }
 }
 
@@ -90,10 +105,21 @@ bool JobWatch::ask_scheduler() {
 
 bool JobWatch::lives(const JobTaskRecord& task) const { return task.exit != 0 && !is_over(task.state); }
 
-std::optional<int> JobWatch::code_of_fetch() const {
-  if (job_.fetch_id.empty()) return std::nullopt;
-  const JobTaskEnd end = read_job_end(directory_ / "fetch", 0);
-  return end.code ? std::optional(code_of_job_end(*end.code)) : std::nullopt;
+bool JobWatch::has_ended() const {
+  const bool of_tasks = std::ranges::all_of(tasks_, [](const JobTaskRecord& task) { return task.exit.has_value(); });
+  return of_tasks && (!fetch_ || fetch_->has_ended());
+}
+
+std::optional<JobTaskRecord> JobWatch::fetch() const {
+  return fetch_ ? std::optional(fetch_->tasks_.front()) : std::nullopt;
+}
+
+void JobWatch::note(JobState state, const std::string& reason, int exit) {
+  for (const JobTaskRecord& task : tasks_) {
+    if (!task.exit) seen_.note(task.task, {std::string(job_state_text(state)), reason, exit, task.starts});
+  }
+  seen_.save();
+  if (fetch_) fetch_->note(state, reason, exit);
 }
 
 void JobWatch::note_silence() {
@@ -104,31 +130,57 @@ void JobWatch::note_silence() {
   }
 }
 
-void JobWatch::settle() {
-  const int of_fetch = code_of_fetch().value_or(0);
-  for (JobTaskRecord& task : tasks_) {
-    if (!is_over(task.state) || task.exit) continue;
+void JobWatch::settle(JobTaskRecord& task) {
+  const SeenEnd* const seen = seen_.find(task.task, task.starts);
+  const bool gone = task.state == job_state_text(JobState::gone), is_said = is_over(task.state) && !gone;
+  if (task.exit) {  // its script wrote it
+    if (gone || !is_over(task.state)) task.state = *task.exit == 0 ? ended : seen ? seen->state : failed_state;
+    if (gone && *task.exit != 0 && seen != nullptr) task.reason = seen->reason;
+  } else if (seen != nullptr && (is_over(task.state) || task.reason == silent)) {
+    task.state = seen->state;
+    task.reason = seen->reason;
+    task.exit = seen->exit;
+  } else if (is_over(task.state)) {
+    const auto of_fetch = fetch_ ? fetch_->tasks_.front().exit.value_or(0) : 0;
     task.exit = task.starts == 0 && of_fetch != 0 ? of_fetch : code_of_state(task.state);
   }
+  if (task.exit.value_or(0) != 0 && is_said)
+    seen_.note(task.task, {task.state, printable(task.reason, 200), *task.exit, task.starts});
+}
+
+void JobWatch::settle() {
+  if (fetch_) fetch_->settle();
+  for (JobTaskRecord& task : tasks_) settle(task);
+  try {
+    seen_.save();
+  } catch (const Error&) {}  // what the user asked for is the answer; the next look notes it
 }
 
 std::vector<JobTaskRecord> JobWatch::look() {
+  if (fetch_) static_cast<void>(fetch_->look());
   read_ends();
-  if (!ask_scheduler()) {
+  if (ask_scheduler()) {
+    for (JobTaskRecord& task : tasks_) {
+      if (lives(task)) task.exit.reset();  // queued again after that
+    }
+  } else {
     note_silence();
-    return tasks_;
-  }
-  for (JobTaskRecord& task : tasks_) {
-    if (lives(task)) task.exit.reset();  // queued again after that
   }
   settle();
-  for (JobTaskRecord& task : tasks_) {
-    if (task.exit && task.state == job_state_text(JobState::gone)) task.state = ended;
-  }
   return tasks_;
 }
 
-void JobWatch::tell(EventSink& events) {
+std::vector<JobTaskRecord> JobWatch::look_at_ends() {
+  if (fetch_) static_cast<void>(fetch_->look_at_ends());
+  read_ends();
+  note_silence();
+  settle();
+  return tasks_;
+}
+
+bool JobWatch::is_silent() const { return std::ranges::find(tasks_, silent, &JobTaskRecord::reason) != tasks_.end(); }
+
+std::string JobWatch::summary() const {
   std::map<std::string, std::size_t> counts;
   for (const JobTaskRecord& task : tasks_) {
     const bool why = !task.reason.empty() && (task.state == waiting || task.reason == silent);
@@ -139,7 +191,14 @@ void JobWatch::tell(EventSink& events) {
     text += text.empty() ? "" : ", ";
     text += tasks_.size() == 1 ? state : fmt::format("{} {}", count, state);
   }
-  if (std::exchange(said_, text) != text) events.on(event::Message{fmt::format("job {}: {}", job_.ids.front(), text)});
+  return text;
+}
+
+void JobWatch::tell(EventSink& events) {
+  std::string text = fmt::format("job {}: {}", job_.ids.front(), summary());
+  if (fetch_ && fetch_->tasks_.front().exit != 0)
+    text += fmt::format("; its fetch, job {}: {}", job_.fetch_id, fetch_->summary());
+  if (std::exchange(said_, text) != text) events.on(event::Message{text});
 }
 
 void JobWatch::leave_job() const {
@@ -151,6 +210,9 @@ void JobWatch::leave_job() const {
 // A stop request may come while the scheduler's program runs: that is no matter of the program.
 bool JobWatch::ask_while_waiting() {
   try {
+    const bool is_before = fetch_ && !fetch_->tasks_.front().exit;
+    if (is_before && !fetch_->ask_scheduler()) fetch_->note_silence();
+    if (is_before) fetch_->settle();
     return ask_scheduler();
   } catch (const Error& error) {
     if (error.failure().kind == FailureKind::interrupted) leave_job();
@@ -163,9 +225,13 @@ std::vector<JobTaskRecord> JobWatch::wait(EventSink& events, const std::stop_tok
   auto next = steady_clock::now();
   std::optional<steady_clock::time_point> over;
   auto answer = steady_clock::now();  // the last one
+  // One that had ended before may be in the queue again.
+  read_ends();
+  const auto is_well = [](const JobTaskRecord& task) { return task.exit == 0; };
+  if (std::ranges::all_of(tasks_, is_well) && !ask_while_waiting()) note_silence();
   for (;;) {
     read_ends();
-    if (std::ranges::all_of(tasks_, [](const JobTaskRecord& task) { return task.exit == 0; })) break;
+    if (std::ranges::all_of(tasks_, is_well)) break;
     // The script of a job that is queued again may have written its end: the scheduler knows.
     const bool written = std::ranges::all_of(tasks_, [](const JobTaskRecord& task) { return task.exit.has_value(); });
     if (steady_clock::now() >= next) {
@@ -193,9 +259,6 @@ std::vector<JobTaskRecord> JobWatch::wait(EventSink& events, const std::stop_tok
   }
   read_ends();
   settle();
-  for (JobTaskRecord& task : tasks_) {
-    if (task.exit && (task.state == job_state_text(JobState::gone) || !is_over(task.state))) task.state = ended;
-  }
   tell(events);
   return tasks_;
 }

@@ -35,7 +35,8 @@ CheckResult timed(const RecipeCheck& check, const std::function<CheckFound()>& f
 std::map<std::optional<int>, std::string> by_rank(const OwnCheck& own, const CheckAnswer& answer) {
   std::map<std::optional<int>, std::string> all;
   for (const std::string* text : {&answer.out, &answer.err}) {
-    RankStreams streams(own.tagged, [&](std::optional<int> rank, std::string_view bytes) { all[rank] += bytes; });
+    const auto add = [&](std::optional<int> rank, std::string_view bytes) { all[rank] += bytes; };
+    RankStreams streams(own.tagged, add, RankStreams::Inside::of_its_rank);  // no rank speaks for another one
     streams.take(*text);
     streams.finish();
     for (auto& [rank, lines_of_rank] : all) {
@@ -63,7 +64,7 @@ CheckFound judge_lines(const OwnCheck& own, const CheckAnswer& answer, const Lin
   const std::string ranks = own.ranks > 1 ? fmt::format("{} of {} ranks", with_it, own.ranks) : "";
   const std::string line = met            ? first
                            : with_it > 0  ? ""
-                           : seen.empty() ? "it printed nothing"
+                           : seen.empty() ? answer.cut ? "no line ends in what is looked at" : "it printed nothing"
                                           : "no such line; its first is: " + seen;
   return {met ? State::met : State::not_met, ranks + (ranks.empty() || line.empty() ? "" : ": ") + line, {}, {}};
 }

@@ -42,9 +42,11 @@ class Asking {
       std::array<pollfd, 3> fds{{{process_.out(), POLLIN, 0}, {process_.err(), POLLIN, 0}, {-1, POLLIN, 0}}};
       if (!ended_) fds[2].fd = process_.news();
       ::poll(fds.data(), fds.size(), ask_poll_ms);
-      if (process_.out() >= 0 && has_bytes(process_.out()) && !read_waiting(process_.out(), answer_.out, asked_.keep))
+      if (process_.out() >= 0 && has_bytes(process_.out()) &&
+          !read_waiting(process_.out(), answer_.out, asked_.keep + 1))
         process_.close_out();
-      if (process_.err() >= 0 && has_bytes(process_.err()) && !read_waiting(process_.err(), answer_.err, asked_.keep))
+      if (process_.err() >= 0 && has_bytes(process_.err()) &&
+          !read_waiting(process_.err(), answer_.err, asked_.keep + 1))
         process_.close_err();
       if (!ended_ && has_bytes(process_.news())) ended_ = process_.try_end();
       if (stop_.stop_requested())
@@ -52,10 +54,18 @@ class Asking {
       if (!keep_time()) break;
     }
     if (ended_) answer_.exit = ended_->exit, answer_.signal = ended_->signal;
+    for (std::string* text : {&answer_.out, &answer_.err}) leave_out_cut_line(*text);
     return std::move(answer_);
   }
 
  private:
+  // Half a line could meet what the whole one does not.
+  void leave_out_cut_line(std::string& text) {
+    if (text.size() <= asked_.keep) return;
+    answer_.cut = true;
+    text.resize(text.find_last_of('\n') == text.npos ? 0 : text.find_last_of('\n') + 1);
+  }
+
   // False: it is left alone.
   bool keep_time() {
     const auto passed = AskClock::now() - begin_;

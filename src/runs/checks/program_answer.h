@@ -29,6 +29,7 @@ struct CheckAnswer {
   std::string not_started;  // why; empty: it was started
   int exit = 0, signal = 0;
   bool late = false;  // it was ended after its time
+  bool cut = false;   // it printed more than is kept: of that the last line is not whole, and left out
   [[nodiscard]] bool good() const { return not_started.empty() && !late && exit == 0; }
 };
 

@@ -17,6 +17,8 @@
 #include "fetch/hosts/space_guard.h"
 #include "fetch/known_tree.h"
 #include "fetch/shown_view.h"
+#include "harness/asset_places.h"
+#include "harness/packed_choice.h"
 #include "holdings/holding.h"
 #include "holdings/lineage.h"
 #include "manifest/manifest.h"
@@ -59,26 +61,11 @@ class Seconds {  // adds the time that it lives
       fmt::format("nothing was launched; `{}` gets it again", remedy));
 }
 
-bool has_source_tree(const Recipe& model) { return model.source || model.git || !model.fragments.empty(); }
-
-fs::path shipped_source(const Recipe& model) {
-  const fs::path directory = absolute_path(model.origin).parent_path() / model.source->text();
-  const auto status = try_stat(directory);
-  if (status && S_ISDIR(status->st_mode)) return directory;
-  throw Error(FailureKind::not_found, fmt::format("the code of {} is not at {}", model.name, directory.string()),
-              "its recipe says that it is beside it");
-}
-
 RunAsset hashed(const Recipe& model, const fs::path& directory) {
   ManifestBuilder builder;
   add_directory_tree(builder, directory, 1, {});
   const Sha256 root = Manifest::parse(builder.bytes()).root();
   return {model.name, model.kind, root.prefixed(), read_again, directory.string(), "", true};
-}
-
-std::string commit_in(const std::string& trusted_by) {
-  constexpr std::string_view prefix = "git commit ";
-  return trusted_by.starts_with(prefix) ? trusted_by.substr(prefix.size()) : "";
 }
 
 // The bare clone that the fetch of a source tree left in the store.
@@ -235,6 +222,12 @@ class Bringer {
   }
 
   void fetch(const Recipe& recipe) {
+    if (is_root_alone(recipe)) {
+      throw Error(FailureKind::offline,
+                  fmt::format("{} with the root {} is not in the store, wholly", recipe.name,
+                              recipe.manifest->digest.prefixed()),
+                  fmt::format("`{}` brings it from a bundle", verb_text("import")));
+    }
     if (call_.request.no_fetch) {
       throw Error(FailureKind::offline, fmt::format("{} is not in the store, wholly", recipe.name),
                   fmt::format("`{} {}` brings it", verb_text("fetch"), recipe.name));
@@ -260,33 +253,6 @@ class Bringer {
   LeasedStore* main_ = nullptr;  // one of them
 };
 
-RunAsset foresee_asset(const RunCall& call, const Recipe& recipe, std::vector<std::string>& to_fetch) {
-  const auto store = try_open_store(call.caller.settings);
-  const Holding holding = holding_of(recipe, store.get());
-  RunAsset asset{recipe.name,
-                 recipe.kind,
-                 holding.root ? holding.root->prefixed() : "",
-                 "",
-                 holding.view.string(),
-                 commit_in(holding.trusted_by),
-                 !holding.view.empty()};
-  if (holding.view.empty()) {
-    asset.path = "NOT-FETCHED:" + recipe.name;
-    to_fetch.push_back(recipe.name);
-  }
-  return asset;
-}
-
-// Code that stands beside its recipe, and files of the model that are fetched.
-bool has_files_apart(const ResolvedRun& run) {
-  return run.model.source && !run.model.fragments.empty() && uses_model_files(run.all_steps());
-}
-
-fs::path stage_of(const RunCall& call) {
-  return call.request.stage.empty() ? fs::path(call.request.environment.get("SABATH_STAGE").value_or(""))
-                                    : call.request.stage;
-}
-
 }  // namespace
 
 RunAsset bring_code(const RunCall& call, const Recipe& model) {
@@ -306,8 +272,23 @@ std::optional<RunAsset> known_code(const SessionSettings& settings, const Recipe
   return RunAsset{model.name, model.kind, holding.root->prefixed(), "", "", commit_in(holding.trusted_by), true};
 }
 
-RunAssets bring_assets(const RunCall& call, const ResolvedRun& run) {
+RunAssets bring_packed(const RunCall& call, const ResolvedRun& run) {
   RunAssets assets;
+  if (!run.packed) return assets;
+  Bringer bringer(call, assets);
+  const fs::path stage = stage_of(call);
+  const bool staged = !stage.empty() && try_stat(stage / run.packed->name);
+  if (!stage.empty() && !staged)
+    call.say(fmt::format("{} is not staged at {}: it is read where the store is", run.packed->name, stage.string()));
+  assets.packed = staged ? bringer.take_staged(*run.packed, stage) : bringer.bring(*run.packed);
+  assets.packed->role = "environment";
+  // A name that comes to mean another root must not change what a running program imports.
+  assets.packed->path = fs::canonical(assets.packed->path).string();
+  return assets;
+}
+
+RunAssets bring_assets(const RunCall& call, const ResolvedRun& run, RunAssets begun) {
+  RunAssets assets = std::move(begun);
   Bringer bringer(call, assets);
   std::vector<std::pair<std::size_t, const Recipe*>> brought;  // those whose lineage is noted
   const auto note_lineage = [&](const Recipe& recipe) { brought.emplace_back(assets.all.size() - 1, &recipe); };
@@ -333,6 +314,7 @@ RunAssets bring_assets(const RunCall& call, const ResolvedRun& run) {
     assets.used[name] = assets.all.back().path;
     note_lineage(recipe);
   }
+  if (assets.packed) assets.all.push_back(*assets.packed);
   if (run.dataset) {
     const fs::path stage = stage_of(call);
     assets.all.push_back(stage.empty() ? bringer.bring(*run.dataset) : bringer.take_staged(*run.dataset, stage));
@@ -346,40 +328,6 @@ RunAssets bring_assets(const RunCall& call, const ResolvedRun& run) {
     for (const auto& [index, recipe] : brought) assets.all[index].lineage = lineage_of(catalogue, *recipe, store.get());
   }
   for (LeasedStore& store : assets.stores) store.settle();
-  return assets;
-}
-
-RunAssets foresee_assets(const RunCall& call, const ResolvedRun& run) {
-  RunAssets assets;
-  if (run.model.source) {
-    assets.all.push_back({run.model.name, run.model.kind, "", "", shipped_source(run.model).string(), "", true});
-  } else if (has_source_tree(run.model) || run.by_ort) {
-    assets.all.push_back(foresee_asset(call, run.model, assets.to_fetch));
-  }
-  if (has_source_tree(run.model) || run.by_ort) assets.source = assets.all.back().path;
-  if (has_files_apart(run)) {
-    assets.all.push_back(foresee_asset(call, run.model, assets.to_fetch));
-    assets.all.back().role = "model";
-  }
-  if (uses_model_files(run.all_steps())) assets.model = assets.all.empty() ? "" : assets.all.back().path;
-  if (run.from) {
-    assets.all.push_back(foresee_asset(call, *run.from, assets.to_fetch));
-    assets.all.back().role = "from";
-    assets.from = assets.all.back().path;
-  }
-  for (const auto& [name, recipe] : run.used) {
-    assets.all.push_back(foresee_asset(call, recipe, assets.to_fetch));
-    assets.all.back().role = "used";
-    assets.used[name] = assets.all.back().path;
-  }
-  if (!run.dataset) return assets;
-  if (const fs::path stage = stage_of(call); !stage.empty()) {
-    const fs::path directory = absolute_path(stage / run.dataset->name);
-    assets.all.push_back({run.dataset->name, AssetKind::dataset, "", "", directory.string(), "", true});
-  } else {
-    assets.all.push_back(foresee_asset(call, *run.dataset, assets.to_fetch));
-  }
-  assets.dataset = assets.all.back().path;
   return assets;
 }
 

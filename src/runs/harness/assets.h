@@ -21,6 +21,7 @@ struct RunAssets {
   std::string source, model, dataset, from;  // directories; empty: there is none. `model`: of the model's own files
   std::map<std::string, std::string> used;   // directories of those that steps name, by name
   std::vector<std::string> to_fetch;         // dry run: what is not here
+  std::optional<RunAsset> packed;            // the environment, which comes before all others
   RunTimes times;
   std::deque<LeasedStore> stores;  // that hold them, kept from collection; dry run: none
 };
@@ -29,7 +30,9 @@ struct RunAssets {
 [[nodiscard]] RunAsset bring_code(const RunCall& call, const Recipe& model);
 // The same as far as it is here; nullopt: it is not, or the model has none.
 [[nodiscard]] std::optional<RunAsset> known_code(const SessionSettings& settings, const Recipe& model);
-[[nodiscard]] RunAssets bring_assets(const RunCall& call, const ResolvedRun& run);
+// The packed environment alone, if the run has one: the programs that are asked about packages are its own.
+[[nodiscard]] RunAssets bring_packed(const RunCall& call, const ResolvedRun& run);
+[[nodiscard]] RunAssets bring_assets(const RunCall& call, const ResolvedRun& run, RunAssets begun);
 // For a dry run: changes nothing. An asset that is not here has "NOT-FETCHED:NAME" instead of a path.
 [[nodiscard]] RunAssets foresee_assets(const RunCall& call, const ResolvedRun& run);
 

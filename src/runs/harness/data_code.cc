@@ -125,6 +125,7 @@ std::optional<std::vector<std::string>> try_noted(Store& store, const std::strin
 // The recipe of an asset of this run that holds data: the dataset, what it starts from, or a model's own files. A
 // model's repository is code as a whole, and was decided about.
 const Recipe* data_recipe(const ResolvedRun& run, const RunAsset& asset) {
+  if (asset.role == "environment") return nullptr;  // code as a whole, and decided about
   if (asset.role == "from") return &*run.from;
   if (asset.role == "model") return &run.model;
   if (run.dataset && asset.kind == AssetKind::dataset) return &*run.dataset;

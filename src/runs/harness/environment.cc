@@ -7,15 +7,20 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/companion.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "base/wording.h"
+#include "base/working_directory.h"
 #include "checks/builtin.h"
+#include "harness/packed_choice.h"
 #include "harness/site_modules.h"
+#include "packed/activation.h"
 #include "run/conda.h"
 #include "sabath/error.h"
+#include "software/profile_owner.h"
 #include "store/disk/clone.h"
 
 namespace sabath {
@@ -71,14 +76,33 @@ bool settle_conda(const RunCall& call, const ResolvedRun& run, RunEnvironment& e
   return false;
 }
 
+std::string interpreter_of(const RunAsset& packed) { return packed.path + "/bin/python3"; }
+
+// Of a dry run: it would be fetched.
+bool is_absent(const std::optional<RunAsset>& packed) { return packed && !fs::path(packed->path).is_absolute(); }
+
+void enter_packed(const RunCall& call, RunEnvironment& environment) {
+  if (!environment.packed) return;
+  environment.python.program = interpreter_of(*environment.packed);
+  if (!is_absent(environment.packed))
+    check_packed(call, *environment.packed, variable_of(environment.variables, "LD_LIBRARY_PATH"));
+  activate_packed(environment.variables, environment.packed->path);
+}
+
 void choose_interpreter(const RunCall& call, const ResolvedRun& run, bool in_conda, RunEnvironment& environment) {
   const Requirements& needs = run.model.requirements;
   // A conda environment without a Python of its own leaves the caller's.
   const std::string own = in_conda ? environment.variables.at("CONDA_PREFIX") + "/bin/python" : "";
-  const auto named = in_conda && try_stat(own) ? std::vector{own} : candidates(call.request.environment);
-  environment.python = choose_python(named, needs, environment.variables, call.stop);
+  const auto named = environment.packed          ? std::vector{interpreter_of(*environment.packed)}
+                     : in_conda && try_stat(own) ? std::vector{own}
+                                                 : candidates(call.request.environment);
+  VariableMap asked = environment.variables;  // over this process's own
+  if (environment.packed)
+    for (const char* name : variables_of_other_environments) asked.try_emplace(name, "");
+  environment.python = choose_python(named, needs, asked, call.stop);
   if (environment.python.missing.empty()) return;
-  if (call.request.requirements == "create" && !call.dry && !environment.python.program.empty()) {
+  const bool makes = call.request.requirements == "create" && !environment.packed;  // a packed one stays what it is
+  if (makes && !call.dry && !environment.python.program.empty()) {
     const fs::path directory =
         cache_of(call.request.environment) / digest_of(environment.python.program, needs.python, needs.pip);
     call.say(fmt::format("making the Python environment {}", directory.string()));
@@ -114,6 +138,7 @@ std::string told_digest(const RunCall& call, const ResolvedRun& run, const Varia
   Command command;
   command.argv = wrap(asking, values, {});
   command.environment.assign(variables.begin(), variables.end());
+  command.directory = "/";
   command.deadline = std::chrono::seconds(20);
   try {
     const CommandResult answer = run_command(command, call.stop);
@@ -129,12 +154,16 @@ std::string told_digest(const RunCall& call, const ResolvedRun& run, const Varia
 
 }  // namespace
 
-RunEnvironment prepare_environment(const RunCall& call, const ResolvedRun& run, bool trusted) {
+RunEnvironment prepare_environment(const RunCall& call, const ResolvedRun& run, bool trusted,
+                                   const std::optional<RunAsset>& packed) {
   RunEnvironment environment;
+  environment.packed = packed;
   environment.variables = call.request.environment.variables;
   if (call.request.requirements == "none") {
+    enter_packed(call, environment);
     add_recipe_variables(environment.variables, run.model.env_vars);
-    if (const auto named = call.request.environment.get("SABATH_PYTHON")) environment.python.program = *named;
+    if (const auto named = call.request.environment.get("SABATH_PYTHON"); named && !packed)
+      environment.python.program = *named;
     return environment;
   }
   environment.modules = modules_of(call, run);
@@ -144,14 +173,19 @@ RunEnvironment prepare_environment(const RunCall& call, const ResolvedRun& run, 
                             fmt::join(environment.modules, ", ")));
       environment.modules.clear();
     } else {
+      if (!run.site.module_script.empty()) {
+        refuse_others_program(absolute_path(run.site.module_script), "module_script",
+                              call.caller.settings.trusted_owners, find_companion(call.caller.settings.program));
+      }
       environment.variables = load_modules(run.site, environment.modules, environment.variables, call.stop);
     }
   }
+  enter_packed(call, environment);
   add_recipe_variables(environment.variables, run.model.env_vars);
   // A container has a conda and a Python of its own, which are not visible from here.
   if (run.container_kind.empty()) {
-    const bool in_conda = settle_conda(call, run, environment);
-    if (needs_python(run) && trusted) choose_interpreter(call, run, in_conda, environment);
+    const bool in_conda = !packed && settle_conda(call, run, environment);
+    if (needs_python(run) && trusted && !is_absent(packed)) choose_interpreter(call, run, in_conda, environment);
   }
   if (const auto image = try_stat(run.container_image); image && S_ISREG(image->st_mode) && !call.dry) {
     const Fd fd = open_file(run.container_image, O_RDONLY);
@@ -194,6 +228,10 @@ Json to_json(const RunEnvironment& environment, const Environment& caller, const
                  {"python", python},
                  {"packages", Json(environment.python.packages)},
                  {"container", container}};
+  if (environment.packed)
+    described["packed"] = {{"name", environment.packed->name},
+                           {"manifest", environment.packed->manifest},
+                           {"path", environment.packed->path}};
   if (run.lock) described["lock"] = to_json(*run.lock);
   return described;
 }

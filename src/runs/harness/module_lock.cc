@@ -9,10 +9,12 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/split.h"
 #include "base/wording.h"
 #include "base/working_directory.h"
 #include "harness/resolved_run.h"
 #include "harness/site_modules.h"
+#include "recipe/fields.h"
 #include "record/run_record.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -41,6 +43,24 @@ std::vector<std::string> recorded_modules(const RunRecord& record, const std::st
     modules.push_back(module.get<std::string>());
   }
   return modules;
+}
+
+// The environment of the other run, by its root.
+void take_packed(const RunRecord& record, const std::string& origin, ModuleLock& lock) {
+  const auto found = record.environment->find("packed");
+  if (found == record.environment->end() || found->is_null()) return;
+  const auto text = [&](const char* key) {
+    const auto value = found->is_object() ? found->find(key) : found->end();
+    return found->is_object() && value != found->end() && value->is_string() ? value->get<std::string>() : "";
+  };
+  constexpr std::string_view kind = "sha256:";
+  const std::string root = text("manifest");
+  lock.packed = text("name");
+  if (root.starts_with(kind)) lock.packed_root = Sha256::try_parse(root.substr(kind.size()));
+  const auto words = parts_at(lock.packed, '/');  // CATALOGUE/NAME
+  if (lock.packed_root && words.size() <= 2 && std::ranges::all_of(words, is_name)) return;
+  throw Error(FailureKind::invalid, fmt::format("{}: the environment of the run must have a name and a root", origin),
+              "name the record of a run, as it was written");
 }
 
 // The nearest that exists is named: it is for the user to say that this is near enough.
@@ -87,7 +107,9 @@ ModuleLock read_module_lock(const RunCall& call, const Site& site) {
   const RunRecord record = parse_run_record(*text, file.string());
   ModuleLock lock{record.id, file.string(), sha256(*text).prefixed(), recorded_modules(record, origin), {}, {}};
   lock.text = std::move(*text);
+  take_packed(record, origin, lock);
   const auto needs = needs_of_lock(lock.recorded, origin);
+  if (needs.empty() && lock.packed_root) return lock;
   if (needs.empty()) {
     call.warn(fmt::format("{} loaded no modules: its lock loads none", origin));
     return lock;
@@ -111,7 +133,10 @@ ModuleLock read_module_lock(const RunCall& call, const Site& site) {
 }
 
 nlohmann::ordered_json to_json(const ModuleLock& lock) {
-  return {{"run", lock.run}, {"path", lock.path}, {"digest", lock.digest}, {"modules", lock.recorded}};
+  nlohmann::ordered_json told = {
+      {"run", lock.run}, {"path", lock.path}, {"digest", lock.digest}, {"modules", lock.recorded}};
+  if (lock.packed_root) told["environment"] = {{"name", lock.packed}, {"manifest", lock.packed_root->prefixed()}};
+  return told;
 }
 
 }  // namespace sabath

@@ -4,8 +4,11 @@
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "sabath/digest.h"
 
 namespace sabath {
 
@@ -17,6 +20,8 @@ struct ModuleLock {
   std::vector<std::string> recorded;  // what it loaded
   std::vector<std::string> modules;   // what is the same here, in the order of loading
   std::string text;                   // of the record
+  std::string packed{};               // the packed environment in which it ran; empty: none
+  std::optional<Sha256> packed_root{};
 };
 
 // Of a run, or of its directory: the record. Absolute.

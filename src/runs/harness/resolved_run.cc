@@ -11,6 +11,7 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "base/wording.h"
+#include "harness/packed_choice.h"
 #include "holdings/holding.h"
 #include "holdings/lineage.h"
 #include "machine/site_choice.h"
@@ -200,6 +201,16 @@ void choose_container(const RunCall& call, ResolvedRun& run) {
               fmt::format("it is KIND:IMAGE, and KIND is one of {}", fmt::join(names, ", ")));
 }
 
+void refuse_programs_of_others(const RunCall& call, const ResolvedRun& run, const fs::path& program) {
+  const auto refuse = [&](const Wrapper& wrapper, std::string_view what) {
+    for (const auto* argv : {&wrapper.argv, &wrapper.digest}) {
+      if (!argv->empty()) refuse_others_program(argv->front(), what, call.caller.settings.trusted_owners, program);
+    }
+  };
+  refuse(run.site.launchers.at(run.launcher), "launcher");
+  if (!run.container_kind.empty()) refuse(run.site.containers.at(run.container_kind), "container");
+}
+
 constexpr std::uint64_t ranks_max = 1U << 20U;
 constexpr std::chrono::seconds grace_max = std::chrono::hours(24);
 
@@ -269,7 +280,10 @@ ResolvedRun resolve_run(const RunCall& call) {
   if (!run.by_ort) refuse_idle_ranks(call, run);
   run.launcher = choose_launcher(call, run);
   choose_container(call, run);
+  refuse_programs_of_others(call, run, program);
   if (!call.request.lock.empty()) run.lock = read_module_lock(call, run.site);
+  settle_root_of_environment(catalogue, call, run);
+  run.packed = choose_packed(catalogue, call, run);
   return run;
 }
 

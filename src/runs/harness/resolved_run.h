@@ -43,6 +43,7 @@ struct ResolvedRun {
   std::vector<Step> check_steps;  // the recipe's own checks, which are launched before them
   std::vector<Variant> variants;
   Site site;
+  std::optional<Recipe> packed;                 // the environment in which the steps are started
   std::optional<ModuleLock> lock;               // what is loaded for the needs of the recipe
   std::string launcher;                         // of parallel steps; "direct": none
   std::string container_kind, container_image;  // empty: none

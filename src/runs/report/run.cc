@@ -156,6 +156,10 @@ TrackedMetrics read_tracked(const fs::path& path, const std::vector<TrackerPlace
 
 fs::path metrics_file(const fs::path& path) {
   if (auto file = try_metrics_file(path)) return *file;
+  if (try_stat(path / "job.json") && try_stat(path / "runs")) {
+    throw Error(FailureKind::not_found, fmt::format("{} is a job's directory, no run", printable(path.string())),
+                fmt::format("name its runs: {}", printable((path / "runs").string(), 4096)));
+  }
   throw Error(FailureKind::not_found,
               fmt::format("{} is no run: it has no metrics.jsonl, and no tracker's files", printable(path.string())),
               fmt::format("name a directory that `{}` made, a log file, or a directory of TensorBoard, W&B or MLflow",

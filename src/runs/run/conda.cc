@@ -9,6 +9,7 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "base/wording.h"
+#include "base/working_directory.h"
 #include "run/guarded_process.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -75,9 +76,15 @@ void make_conda(const fs::path& directory, const std::vector<std::string>& packa
   const fs::path mark = directory / "conda-meta/sabath-complete";
   if (try_stat(mark)) return;
   Command command;
-  command.argv = {find_conda(environment), "create", "--yes", "--quiet", "--prefix", directory.string()};
+  command.argv = {absolute_path(find_conda(environment)).string(),
+                  "create",
+                  "--yes",
+                  "--quiet",
+                  "--prefix",
+                  absolute_path(directory).string()};
   command.argv.insert(command.argv.end(), packages.begin(), packages.end());
   command.environment.assign(environment.begin(), environment.end());
+  command.directory = "/";  // it is a Python, and the working directory may be another user's
   command.deadline = std::chrono::hours(1);
   remove_tree(directory);
   make_directories(directory.parent_path());

@@ -6,6 +6,7 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "base/wording.h"
+#include "base/working_directory.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 
@@ -77,9 +78,11 @@ VariableMap load_modules(const Site& site, const std::vector<std::string>& modul
                     option_text("env")));
   }
   Command command;
-  command.argv = {"bash", "--noprofile", "--norc", "-c", loader, "sabath", site.module_script};
+  command.argv = {"bash", "--noprofile", "--norc", "-c", loader, "sabath", absolute_path(site.module_script).string()};
   command.argv.insert(command.argv.end(), modules.begin(), modules.end());
   command.environment.assign(environment.begin(), environment.end());
+  // Lua, Tcl and Python of a module system look into the working directory, which may be another user's.
+  command.directory = "/";
   command.deadline = std::chrono::minutes(2);
   const CommandResult result = run_command(command, stop);
   if (result.status != 0) {

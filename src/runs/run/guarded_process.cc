@@ -21,6 +21,8 @@
 namespace sabath {
 namespace {
 
+constexpr auto guardian_ends_within = std::chrono::seconds(30);
+
 std::string variable(const std::vector<std::string>& environment, std::string_view name) {
   for (const std::string& line : environment) {
     if (line.size() > name.size() && line.starts_with(name) && line[name.size()] == '=')
@@ -61,9 +63,11 @@ GuardedProcess::GuardedProcess(const ProcessSpec& spec) {
   err_ = std::move(err.read);
 }
 
-GuardedProcess::~GuardedProcess() = default;  // the guardian reads the end of its channel, and ends what is left
+// The guardian reads the end of its channel, and ends what is left; the program may have stopped it.
+GuardedProcess::~GuardedProcess() { guardian_->end_within(guardian_ends_within); }
 
 void GuardedProcess::signal(int number) noexcept {
+  if (guardian_->pid() > 0) ::kill(guardian_->pid(), SIGCONT);  // where the program has stopped it
   const auto byte = static_cast<unsigned char>(number);
   [[maybe_unused]] const auto sent = ::send(guardian_->channel(), &byte, 1, MSG_NOSIGNAL);
 }

@@ -8,6 +8,7 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "base/wording.h"
+#include "base/working_directory.h"
 #include "run/guarded_process.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -72,7 +73,9 @@ Python read_facts(const std::string& text) {
 CommandResult run_with(std::vector<std::string> argv, const VariableMap& environment, std::chrono::seconds deadline,
                        const std::stop_token& stop) {
   Command command;
+  if (argv.front().find('/') != std::string::npos) argv.front() = absolute_path(argv.front()).string();
   command.argv = std::move(argv);
+  command.directory = "/";  // a Python of -c and -m imports what is in its directory, which may be another user's
   command.environment.assign(environment.begin(), environment.end());
   command.deadline = deadline;
   return run_command(command, stop);
@@ -123,7 +126,7 @@ std::string make_python(const std::filesystem::path& directory, const std::strin
   };
   remove_tree(directory);
   make_directories(directory.parent_path());
-  must({base, "-m", "venv", "--system-site-packages", directory.string()}, "make a virtual environment");
+  must({base, "-m", "venv", "--system-site-packages", absolute_path(directory).string()}, "make a virtual environment");
   if (!requirements.pip.empty()) {
     std::vector<std::string> argv{program, "-m", "pip", "install", "--disable-pip-version-check", "--"};
     argv.insert(argv.end(), requirements.pip.begin(), requirements.pip.end());

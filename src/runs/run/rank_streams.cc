@@ -78,6 +78,7 @@ std::size_t RankStreams::take_line(std::string_view text, bool last) {
     bool cut = false;
     const auto tag = open_mpi_tag(line.substr(at), cut);
     if (!tag && !(cut && newline == none && !last)) continue;
+    if (tag && inside_ == Inside::of_its_rank && rank_ != tag->rank) continue;
     if (at > 0) sink_(rank_, line.substr(0, at));
     if (!tag) return at;
     rank_ = tag->rank;

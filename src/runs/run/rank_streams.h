@@ -15,8 +15,12 @@ class RankStreams {
  public:
   using Sink = std::function<void(std::optional<int> rank, std::string_view bytes)>;  // nullopt: of no rank
 
+  // A tag inside a line: where a program may print what looks like another rank's, only one of its own rank counts.
+  enum class Inside { of_any_rank, of_its_rank };
+
   // Not `tagged`: all bytes are passed on as they are, as of no rank.
-  RankStreams(bool tagged, Sink sink) : tagged_(tagged), sink_(std::move(sink)) {}
+  RankStreams(bool tagged, Sink sink, Inside inside = Inside::of_any_rank)
+      : tagged_(tagged), sink_(std::move(sink)), inside_(inside) {}
   void take(std::string_view bytes);
   void finish();  // passes on the bytes that could still have become a tag
 
@@ -26,6 +30,7 @@ class RankStreams {
 
   const bool tagged_;
   const Sink sink_;
+  const Inside inside_;
   std::string held_;
   std::optional<int> rank_;
   bool in_line_ = false;

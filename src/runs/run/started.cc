@@ -20,7 +20,8 @@ void add_packages(std::vector<Started>& all, const char* kind, const std::vector
 // One that is built in asks programs of the machine, which the recipe's variables may lead elsewhere.
 Started started(const RecipeCheck& check) {
   const auto& [name, relation, bound, argv, expect, parallel, seconds] = check;
-  const std::string wanted = expect.empty() ? "" : ": " + printable(expect, expect.size());
+  const std::string wanted =
+      expect.empty() ? "" : ": " + printable(expect, 12 * expect.size());  // hidden characters become longer
   Started one{{"check", name, relation, bound, expect, parallel ? "ranks" : "one", fmt::to_string(seconds)}, {}};
   one.words.insert(one.words.end(), argv.begin(), argv.end());
   one.line = argv.empty()
@@ -30,9 +31,10 @@ Started started(const RecipeCheck& check) {
 }
 
 void add_requirements(std::vector<Started>& all, const Requirements& requirements) {
-  const auto& [python, pip, conda, system_modules, checks] = requirements;
+  const auto& [python, pip, conda, system_modules, environment, checks] = requirements;
   add_packages(all, "module", {"module", "load"}, system_modules);
   add_packages(all, "conda", {"conda", "install"}, conda);
+  if (!environment.empty()) all.push_back({{"environment", environment}, "# in the environment " + environment});
   if (!python.empty()) all.push_back({{"python", python}, "python3  # " + python});
   add_packages(all, "pip", {"pip", "install"}, pip);
   for (const RecipeCheck& check : checks) all.push_back(started(check));

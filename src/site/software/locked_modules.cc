@@ -63,7 +63,8 @@ std::vector<SoftwareNeed> needs_of_lock(std::span<const std::string> modules, co
   for (const std::string& module : modules) {
     const auto [path, version] = parts_of_module(module);
     const std::string name = path.substr(path.rfind('/') + 1);
-    if (!is_plain_value(module) || module.front() == '-' || name.empty() || module.ends_with('/'))
+    if (!is_plain_value(module) || printable(module, 12 * module.size()) != module || module.front() == '-' ||
+        name.empty() || module.ends_with('/'))
       throw Error(FailureKind::invalid, fmt::format("{}: '{}' is no module", origin, printable(module, 200)),
                   next_step);
     SoftwareNeed need{version.empty() ? name : fmt::format("{}=={}", name, version), to_lower(name), {}, {}};

@@ -8,12 +8,14 @@
 #include <exception>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <thread>
 
 #include "base/file.h"
 #include "base/threads.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "store/pack_stream.h"
 #include "store/state.h"
 #include "store/take.h"
 
@@ -44,6 +46,7 @@ class ManyTaken {
         files_(files),
         on_bytes_(on_bytes),
         stop_(stop),
+        packs_(store),
         taken_(files.size()),
         seen_(files.size()) {}
 
@@ -55,6 +58,7 @@ class ManyTaken {
       hash_all(group.whole());
     }
     if (thrown_) std::rethrow_exception(thrown_);
+    packs_.publish_all();
     place_all(group);
     return std::move(taken_);
   }
@@ -66,7 +70,9 @@ class ManyTaken {
         static_cast<void>(RelativePath::parse(files_[i]));  // before its bytes are in the store
         const auto status = try_lstat(top_ / files_[i]);
         taken_[i].executable = status && (status->st_mode & S_IXUSR) != 0;
-        if (as_group)
+        if (store_.packs(files_.size()) && status && status->st_size <= std::int64_t(store_.pack_threshold()))
+          pack(i);
+        else if (as_group)
           hash(i);
         else
           taken_[i].tree = take_file(store_, top_ / files_[i]);
@@ -77,6 +83,17 @@ class ManyTaken {
         if (!thrown_) thrown_ = std::current_exception();
         next_ = files_.size();
       }
+  }
+
+  // A small one of many.
+  void pack(std::size_t i) {
+    const fs::path file = top_ / files_[i];
+    const auto content = try_read_text(file, store_.pack_threshold());
+    if (!content) refuse_changed(file);
+    const std::span bytes = std::as_bytes(std::span(*content));
+    taken_[i].tree = hash_content(bytes);
+    if (packs_.add(taken_[i].tree.digest, bytes)) packs_.publish_full();
+    ::unlink(file.c_str());
   }
 
   void hash(std::size_t i) {
@@ -136,6 +153,7 @@ class ManyTaken {
   const std::vector<std::string>& files_;
   const std::function<void(std::uint64_t)>& on_bytes_;
   const std::stop_token& stop_;
+  PackStream packs_;
   std::vector<TakenFile> taken_;
   std::vector<std::optional<struct stat>> seen_;  // of those that are not in the store yet
   std::atomic<std::size_t> next_{0};

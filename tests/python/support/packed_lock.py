@@ -59,7 +59,9 @@ class PackLock(Case):
         python = self.base if python is None else python
         named = ("--python", python) if python else ()
         result = self.expect(self.sabath.run("env", "pack", name, lock, *named, *arguments, "--json", **options), code)
-        return json.loads(result.out) if code == 0 else result
+        if code or "--store" in arguments:
+            return result if code else json.loads(result.out)
+        return python_prefix.with_view(self.sabath, json.loads(result.out), name)
 
     def python(self, tree, *arguments):
         done = subprocess.run([f"{tree}/bin/python3", *arguments], capture_output=True, text=True, env=CLEAN, cwd="/")

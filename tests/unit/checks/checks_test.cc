@@ -128,6 +128,15 @@ TEST(Programs, AreBounded) {
   EXPECT_TRUE(answer.late);
   EXPECT_EQ(answer.out.size(), answer_bytes_kept);
   EXPECT_EQ(trouble_of(answer, asked), "it did not end within 0.3 s");
+  EXPECT_TRUE(answer.cut);
+  asked.keep = 6;
+  asked.patience = std::chrono::seconds(20);
+  for (const auto& [printed, kept] : {std::pair("ab\\nGOOD\\n", "ab\n"), std::pair("ab\\nGO\\n", "ab\nGO\n"),
+                                      std::pair("ab\\nGOO", "ab\nGOO"), std::pair("GOODGOOD", "")}) {
+    asked.argv = {"printf", printed};
+    EXPECT_EQ(ask_program(asked, {}).out, kept) << printed;
+  }
+  asked.keep = answer_bytes_kept;
   asked.argv = {"no-such-program"};
   EXPECT_NE(ask_program(asked, {}).not_started, "");
   asked.argv = {"sh", "-c", "echo a; echo 'b\033[2Jc' >&2; exit 3"};

@@ -171,7 +171,7 @@ TEST(CondaExplicit, IsRefusedWhereItIsMalformed) {
            {"@EXPLICIT\nfile:///linux-64/a-1-0.conda", "web server"},
            {"@EXPLICIT\n/linux-64/a-1-0.conda", "no URL"},
            {"@EXPLICIT\n" + front + "$(x)-1-0.conda", "NAME-VERSION-BUILD"}})
-    EXPECT_THAT(refusal_of([&] { (void)read_conda_explicit(text, "e.txt"); }), HasSubstr(why)) << text;
+    EXPECT_THAT(refusal_of([&, &text = text] { (void)read_conda_explicit(text, "e.txt"); }), HasSubstr(why)) << text;
   const EnvironmentLock lock = read_conda_explicit("@EXPLICIT\n" + front + "a-1-0.conda\n", "e.txt");
   EXPECT_THAT(refusal_of([&] { (void)choose_packages(std::span(&lock, 1), here()); }, FailureKind::not_found),
               HasSubstr("has no digest"));
@@ -226,7 +226,8 @@ TEST(CondaLock, IsRefusedWhereItIsMalformed) {
            {std::string(1000, '['), "nested deeper"},
            {"", "empty"},
            {"a: [1", "is no YAML"}})
-    EXPECT_THAT(refusal_of([&] { (void)read_conda_lock(text, "l.yml"); }), HasSubstr(why)) << text.substr(0, 80);
+    EXPECT_THAT(refusal_of([&, &text = text] { (void)read_conda_lock(text, "l.yml"); }), HasSubstr(why))
+        << text.substr(0, 80);
 }
 
 TEST(EnvironmentFile, IsRead) {
@@ -250,7 +251,7 @@ TEST(EnvironmentFile, IsRead) {
            {"channels: [--x]\ndependencies: [a]", "no channel"},
            {"channels: ['https://u:p@h/x']\ndependencies: [a]", "no channel"},
            {"dependancies: [a]", "dependencies"}})
-    EXPECT_THAT(refusal_of([&] { (void)read_environment_yml(text, "e.yml"); }), HasSubstr(why)) << text;
+    EXPECT_THAT(refusal_of([&, &text = text] { (void)read_environment_yml(text, "e.yml"); }), HasSubstr(why)) << text;
 }
 
 TEST(FormatOfFile, IsFound) {
@@ -267,7 +268,7 @@ TEST(FormatOfFile, IsFound) {
                                                                   {"a.whl", ""},
                                                                   {"x", std::string(1, '\0')},
                                                                   {"p.json", "{}"}})
-    (void)refusal_of([&] { (void)format_of_file(name, text); });
+    (void)refusal_of([&, &name = name, &text = text] { (void)format_of_file(name, text); });
 }
 
 }  // namespace

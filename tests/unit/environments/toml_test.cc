@@ -68,7 +68,7 @@ TEST(Toml, RefusesWhatIsNone) {
            {"a = \xff", "no UTF-8"},
            {"= 1", "is no key"},
        })
-    EXPECT_THAT(refusal_of([&] { (void)toml_read(text); }), HasSubstr(why)) << text;
+    EXPECT_THAT(refusal_of([&, &text = text] { (void)toml_read(text); }), HasSubstr(why)) << text;
 }
 
 TEST(Toml, HasBounds) {

@@ -26,8 +26,8 @@ TEST(JobSchedulers, SayWhichJobWasSubmitted) {
 
 TEST(JobSchedulers, TakeNothingThatStandsForAllJobs) {
   for (const JobScheduler& scheduler : job_schedulers()) {
-    for (const char* bad :
-         {"0", "00", "0[1]", "all", "ALL", "-1", "--user=root", "7 8", "7;", ";7", "7;-x", "7;a b", "*"})
+    for (const char* bad : {"0", "00", "0[1]", "all", "ALL", "-1", "--user=root", "7 8", "7;", ";7", "7;-x", "7;a b",
+                            "*", "7_[0-9]", "7[0-9]", "7[1", "7]", "7[][]"})
       EXPECT_FALSE(scheduler.is_id(bad)) << scheduler.name << bad;
     EXPECT_TRUE(scheduler.is_id("77")) << scheduler.name;
   }

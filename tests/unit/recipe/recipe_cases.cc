@@ -267,6 +267,17 @@ const std::vector<RecipeCase>& schema_1_cases() {
       {model_with(R"("requirements":{"pip":["--index-url=http://evil.example"]})"), "holds an option"},
       {model_with(R"("requirements":{"pip":["a\nb"]})"), "one line"},
       {model_with(R"("requirements":{"apt":["a"]})"), "unknown key \"apt\""},
+      {model_with(R"("requirements":{"environment":"numbers"})"), ""},
+      {model_with(
+           R"("requirements":{"environment":"numbers@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"})"),
+       ""},
+      {model_with(
+           R"("requirements":{"environment":"numbers@sha256:0123456789ABCDEF0123456789ABCDEF0123456789ABCDEF0123456789ABCDEF"})"),
+       "names no environment"},
+      {model_with(R"("requirements":{"environment":"numbers@1.0"})"), "names no environment"},
+      {model_with(R"("requirements":{"environment":"../numbers"})"), "names no environment"},
+      {model_with(R"("requirements":{"environment":"numbers.json"})"), "names no environment"},
+      {model_with(R"("requirements":{"environment":["numbers"]})"), "must be a string"},
       {model_with(R"("env_vars":{"A_1":"x=y z"})"), ""},
       {model_with(R"("env_vars":{"1A":"x"})"), "no name of an environment variable"},
       {model_with(R"("env_vars":{"A=B":"x"})"), "no name of an environment variable"},

@@ -49,6 +49,22 @@ TEST(RankStreams, TagsOfOtherLaunchers) {
   EXPECT_EQ(streams_of("0: a\n 1: b: c\n0: d\n", 3), (Streams{{"0", "a\nd\n"}, {"1", "b: c\n"}}));
 }
 
+// What a rank prints is its own, also if it looks like the tag of another one.
+TEST(RankStreams, NoRankSpeaksForAnotherOneWhereThatCounts) {
+  const std::string text =
+      "[1,0]<stdout>:[1,1]<stdout>:GOOD\n[1,0]<stdout>:GO[1,0]<stdout>:OD\n[1,0]<stdout>:x[1,1]<stdout>:GOOD\n";
+  for (const std::size_t cut : {1u, 3u, 14u, 1000u}) {
+    Streams streams;
+    RankStreams ranks(
+        true,
+        [&](std::optional<int> rank, std::string_view bytes) { streams[rank ? std::to_string(*rank) : "-"] += bytes; },
+        RankStreams::Inside::of_its_rank);
+    for (std::size_t at = 0; at < text.size(); at += cut) ranks.take(std::string_view(text).substr(at, cut));
+    ranks.finish();
+    EXPECT_EQ(streams, (Streams{{"0", "[1,1]<stdout>:GOOD\nGOOD\nx[1,1]<stdout>:GOOD\n"}})) << cut;
+  }
+}
+
 // As Open MPI passes on what was written in two pieces, from ranks that write at once.
 TEST(RankStreams, PartsOfALineBelongTogetherByRank) {
   const std::string text =

@@ -37,8 +37,9 @@ TEST(LockedModules, EachModuleIsANeedOfItsVersion) {
 }
 
 TEST(LockedModules, WhatIsNoModuleIsRefused) {
-  const std::vector<std::vector<std::string>> none{{""},     {"-f"},   {"a b"},  {"a\n/1"},
-                                                   {"a/1/"}, {"/gcc"}, {"\xff"}, std::vector<std::string>(257, "a")};
+  const std::vector<std::vector<std::string>> none{
+      {""},     {"-f"},   {"a b"},          {"a\n/1"},        {"a/1/"},
+      {"/gcc"}, {"\xff"}, {"gcc/\u202e12"}, {"g\u200bcc/12"}, std::vector<std::string>(257, "a")};
   for (const auto& modules : none) {
     try {
       (void)needs_of_lock(modules, "run.json");

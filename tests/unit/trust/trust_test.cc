@@ -51,6 +51,42 @@ TEST(Ownership, IsWhoCouldHaveWrittenIt) {
   EXPECT_EQ(ownership_of(file), Ownership::others);
 }
 
+// The user's store, subscribed catalogues, copies of code and locks of jobs hold what others wrote.
+TEST(Ownership, OfWhatIsKeptForOthersIsTheirs) {
+  const TempDir home;
+  write(home / "store/format", R"({"format": "sabath-store", "version": 1})");
+  write(home / "lab/catalogues/sent/subscription.json", "{}");
+  write(home / "run/run.json", "{}");
+  write(home / "job/job.json", "{}");
+  for (const char* theirs : {"store/views/ab/net.json", "store/objects/ab/cd.2", "store/tmp/x",
+                             "store/views.1000/ab/net.json", "lab/catalogues/sent/models/net.json",
+                             "lab/catalogues/sent/locks/a.json", "run/source/deep/net.json", "job/lock.json"}) {
+    write(home / theirs, "{}");
+    EXPECT_EQ(ownership_of(home / theirs), Ownership::others) << theirs;
+    EXPECT_NE(why_not_own(home / theirs).value_or("").find("others wrote what is in the "), std::string::npos)
+        << theirs;
+    fs::remove(home / "link.json");
+    fs::create_symlink(home / theirs, home / "link.json");
+    EXPECT_EQ(ownership_of(home / "link.json"), Ownership::others) << theirs;
+  }
+  for (const char* mine : {"store/recipes/models/net.json", "store/recipes.1000/models/net.json", "net.json",
+                           "run/work/net.json", "lab/catalogues/mine/models/net.json", "source/net.json",
+                           "job/net.json", "elsewhere/lock.json", "other/views/ab/net.json"}) {
+    write(home / mine, "{}");
+    EXPECT_EQ(ownership_of(home / mine), Ownership::own) << mine;
+  }
+}
+
+TEST(Ownership, ATextThatAnotherUserLeftIsNoMarkOfAStore) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to give a file away";
+  const TempDir home;
+  write(home / "format", R"({"format": "sabath-store"})");
+  write(home / "work/net.json", "{}");
+  EXPECT_EQ(ownership_of(home / "work/net.json"), Ownership::others);
+  ASSERT_EQ(::chown((home / "format").c_str(), stranger, stranger), 0);
+  EXPECT_EQ(ownership_of(home / "work/net.json"), Ownership::own);
+}
+
 TEST(Ownership, OfALinkIsThatOfWhatItLeadsTo) {
   const TempDir home;
   write(home / "open/a.json", "{}", 0666);

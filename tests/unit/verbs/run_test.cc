@@ -147,8 +147,9 @@ TEST_F(Runs, RefuseWhatMakesNoSense) {
     wrong[key] = value;
     return refusal(session, "run", wrong);
   };
-  for (const char* key : {"mode", "env", "verify", "launcher", "container"})
+  for (const char* key : {"mode", "verify", "launcher", "container"})
     EXPECT_EQ(refused(key, "nonsense").kind, FailureKind::usage) << key;
+  EXPECT_EQ(refused("env", "nonsense").kind, FailureKind::not_found);  // no environment has this name
   EXPECT_EQ(refused("ranks", 0).kind, FailureKind::usage);
   EXPECT_EQ(refused("nodes", std::uint64_t{1} << 40U).kind, FailureKind::usage);
   EXPECT_EQ(refused("grace", 100'000).kind, FailureKind::usage);

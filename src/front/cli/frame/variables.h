@@ -13,7 +13,7 @@ namespace sabath::cli {
 struct OwnVariable {
   std::string_view name, what;
 };
-inline constexpr std::array<OwnVariable, 22> own_variables{{
+inline constexpr std::array<OwnVariable, 23> own_variables{{
     {"SABATH_STORE", "the store's directory, or several with colons between them (--store)"},
     {"SABATH_CACHE", "the same; if both are set they must say the same"},
     {"SABATH_RECIPES", "directories of recipes, with colons between them, searched before those of the configuration"},
@@ -36,6 +36,7 @@ inline constexpr std::array<OwnVariable, 22> own_variables{{
     {"SABATH_RUN", "set by `run` for its programs: the directory of the run's record"},
     {"SABATH_METRICS", "set by `run` for its programs: the file to which `log` appends"},
     {"SABATH_FROM", "set by `run --from` for its programs: the directory of that asset"},
+    {"SABATH_ENV", "set by `run --env` for its programs: the packed environment; bin/activate sets and reads it, too"},
 }};
 
 // The SABATH_* variables that nothing reads, in one sentence; empty: there are none.

@@ -145,6 +145,7 @@ std::string text_of(const AssetDescription& asset, std::size_t width) {
   facts.add("dataset", recipe.default_dataset);
   for (const auto& [dataset, steps] : recipe.run) facts.add("runs on", dataset);
   facts.add("python", recipe.requirements.python);
+  facts.add("environment", recipe.requirements.environment);
   facts.add("pip", recipe.requirements.pip);
   facts.add("conda", recipe.requirements.conda);
   facts.add("modules", recipe.requirements.system_modules);

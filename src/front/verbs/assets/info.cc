@@ -202,6 +202,8 @@ struct Described<Requirements> {
       SABATH_FIELD(pip, .help = "packages of pip"),
       SABATH_FIELD(conda, .help = "packages of conda"),
       SABATH_FIELD(system_modules, .help = "modules of the system"),
+      SABATH_FIELD(environment, .help = "a packed environment; with its root where the recipe says it",
+                   .null_if_empty = true, .absent_if_empty = true),
       SABATH_FIELD(checks, .help = "what is asked of the machine before a launch", .absent_if_empty = true),
   };
 };

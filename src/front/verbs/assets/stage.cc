@@ -23,6 +23,10 @@ struct Described<StageCall> {
   static constexpr std::uint64_t number_max = 1'000'000;
   static constexpr Field table[] = {
       SABATH_FIELD(names, .help = "datasets, or models whose datasets are meant", .argument = "NAME"),
+      SABATH_FIELD_AS("env", environments,
+                      .help = "a packed environment; refused where a node cannot run it; again for more "
+                              "(docs/environments.md)",
+                      .value = "NAME"),
       SABATH_FIELD(to,
                    .help =
                        "the nodes' own directory; DIR,DIR: on several disks, used together; {node} and {rank} "
@@ -94,6 +98,8 @@ struct Described<StagedAsset> {
       SABATH_FIELD(phases, .help = "of the node of rank 0, by the name of the phase", .unit = "seconds"),
       SABATH_FIELD(stragglers, .help = "nodes that kept the others waiting"),
       SABATH_FIELD(failed_nodes, .help = "nodes that failed, and why"),
+      SABATH_FIELD(activate, .help = "of an environment: the line for bash and zsh; absent: it is none",
+                   .absent_if_empty = true),
       SABATH_FIELD(failure, .help = "of the whole, the same on all ranks; absent: there was none",
                    .absent_if_empty = true),
   };
@@ -114,14 +120,21 @@ StageRequest StageCall::request() const {
   return request;
 }
 
+StageRequest StageCall::simulated() const {
+  StageRequest request = *this;
+  request.names.insert(request.names.end(), environments.begin(), environments.end());
+  return request;
+}
+
 std::string to_json(const StageRecord& record) { return record_text(record); }
 
 std::string to_json(const StageForecastRecord& record) { return record_text(record); }
 
 Json call_stage(Session& session, JsonObject& object, EventSink& events, std::stop_token stop) {
   const StageCall call = request_in<StageCall>(object);
-  if (call.simulate) return record_json(forecast_stage(stage_model(session, *call.simulate, call, stop), stop));
-  if (call.names.empty()) object.fail("names", "names nothing to stage");
+  if (call.simulate)
+    return record_json(forecast_stage(stage_model(session, *call.simulate, call.simulated(), stop), stop));
+  if (call.names.empty() && call.environments.empty()) object.fail("names", "names nothing to stage");
   return record_json(session.stage(call.request(), events, std::move(stop)));
 }
 

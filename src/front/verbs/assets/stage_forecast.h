@@ -20,6 +20,7 @@ struct StageCall : StageRequest {
   ViewLayout layout = ViewLayout::files;  // the request's `hub_layout`, as a word
   std::optional<std::string> simulate;
   [[nodiscard]] StageRequest request() const;
+  [[nodiscard]] StageRequest simulated() const;  // environments are assets as others
 };
 
 // "nodes=9408,shared=500G,link=25G,...". Without `size`: the asset's is to be filled in.

@@ -137,7 +137,7 @@ std::vector<CheckResult> examine(const RunCall& call, const RunCall& dry, const 
   const Variant& variant = run.variants.front();
   const Consent consent = ask_without_fetch(call, run, run.model, run.steps);
   for (const auto& [name, used] : run.used) static_cast<void>(ask_without_fetch(call, run, used, {}));
-  const RunEnvironment environment = prepare_environment(call, run, true);
+  const RunEnvironment environment = prepare_environment(call, run, true, foresee_assets(dry, run).packed);
   tell_environment(run, environment, findings);
   warnings.listening = false;
   RunAssets assets = foresee_assets(dry, run);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "base/text.h"
@@ -15,6 +16,7 @@
 #include "sabath/session.h"
 #include "verbs/runs/job_fields.h"
 #include "verbs/runs/job_host.h"
+#include "verbs/runs/job_places.h"
 
 namespace sabath {
 namespace {
@@ -27,6 +29,7 @@ class AnsweredCall {
 
   [[nodiscard]] JobRecord perform(const HostCall& call) {
     read_request(call);
+    refuse_files_of_call(request_, call, side_.settings);
     take_documents(call);
     Session session(side_.settings);
     try {
@@ -61,7 +64,7 @@ class AnsweredCall {
     if (state.empty())
       throw Error(FailureKind::storage, "no home directory is known here, into which what was sent could be written");
     const fs::path home = state / "sabath/sent";
-    if (call.lock) request_.run.lock = place_sent_lock(home, *call.lock);
+    if (call.lock) request_.run.lock = lock_.emplace(home, *call.lock).file();
     if (call.recipes.empty()) return;
     check_sent(call.recipes);
     PlacedRecipes placed;
@@ -116,6 +119,7 @@ class AnsweredCall {
   }
 
   AnsweringSide side_;
+  std::optional<PlacedLock> lock_;
   HostAnswer& answer_;
   JobRequest request_;
   std::string asked_about_;

@@ -1,22 +1,37 @@
-// The request and the record of `job` as tables.
+// The request of `job` as a table, and its record.
 #pragma once
 
 #include "fields/fields.h"
 #include "sabath/verbs/job.h"
+#include "verbs/runs/job_record_fields.h"
 
 namespace sabath {
+
+// A count of bytes, or a text with its unit: a bare number in a text is refused.
+void read_job_memory(const Field& field, JsonObject& request, void* at);
+void parse_job_memory(const Field& field, const std::string& option, const std::string& text, void* at);
+inline constexpr FieldType job_memory_type = [] {
+  FieldType type = type_of<std::optional<std::uint64_t>>;
+  type.read = read_job_memory;
+  type.parse = parse_job_memory;
+  return type;
+}();
 
 template <>
 struct Described<JobRequest> {
   using Of = JobRequest;
   static constexpr Field table[] = {
-      SABATH_FIELD_AS("model", run.model, .help = "a model or workflow; of a submitted job its directory or its model",
-                      .required = true, .argument = "MODEL"),
+      SABATH_FIELD_AS("model", run.model,
+                      .help = "a model or workflow; of a submitted job its directory or its model; with --status it "
+                              "may lack: all jobs of "
+                              "the working directory",
+                      .argument = "MODEL"),
       SABATH_FIELD_AS("dataset", run.dataset, .help = "what it runs on (default: the recipe's)", .argument = "DATASET"),
       SABATH_FIELD(dry_run, .help = "print the script, and touch nothing; the same without --submit", .letter = 'n'),
       SABATH_FIELD(submit, .help = "put it into the queue"),
-      SABATH_FIELD(wait, .help = "until it has ended; its exit code is this command's"),
-      SABATH_FIELD(status, .help = "say how a submitted job does"),
+      SABATH_FIELD(wait,
+                   .help = "until it has ended; its exit code is this command's; also of a job submitted earlier"),
+      SABATH_FIELD(status, .help = "say how a submitted job does; ends with 0, also where its EXIT is another"),
       SABATH_FIELD(cancel, .help = "take a submitted job from the queue, or end it"),
       SABATH_FIELD(scheduler, .help = "the batch system (default: the site profile's, else the one in PATH)",
                    .words = "slurm|pbs|flux|lsf"),
@@ -25,8 +40,12 @@ struct Described<JobRequest> {
                       .maximum = 1U << 20U, .value = "N"),
       SABATH_FIELD(cores, .help = "cores of each rank", .maximum = 1U << 16U, .value = "N"),
       SABATH_FIELD(gpus, .help = "GPUs of each node", .maximum = 1U << 10U, .value = "N"),
-      SABATH_FIELD_AS("memory", memory_bytes, .help = "memory of each node, such as 64GB", .unit = "bytes",
-                      .value = "SIZE"),
+      Field{.key = "memory",
+            .type = &job_memory_type,
+            .at = [](void* object) -> void* { return &static_cast<JobRequest*>(object)->memory_bytes; },
+            .help = "memory of each node: 64G as in sbatch (2^30 bytes each), 64GiB, or 64GB (10^9)",
+            .unit = "bytes",
+            .value = "SIZE"},
       SABATH_FIELD(time, .help = "how long it may take, such as 2h30m (default: by plan and earlier runs here)",
                    .value = "TIME"),
       SABATH_FIELD(partition, .help = "partition or queue (default: the site profile's, else the scheduler's)",
@@ -54,8 +73,10 @@ struct Described<JobRequest> {
                       .value = "KEY"),
       SABATH_FIELD_AS("from", run.from, .help = "an asset that the program starts from, as of `sabath run`",
                       .value = "ASSET"),
-      SABATH_FIELD_AS("env", run.requirements, .help = "modules and packages that the recipe needs, as of `sabath run`",
-                      .words = "none|warn|check|create"),
+      SABATH_FIELD_AS("env", run.requirements,
+                      .help = "a packed environment, staged beside the dataset; or what is done about modules and "
+                              "packages, as of `sabath run`",
+                      .value = "NAME|none|warn|check|create"),
       SABATH_FIELD_AS("checks", run.checks, .help = "what the recipe asks of the machine first, as of `sabath run`",
                       .words = "refuse|warn|none"),
       SABATH_FIELD_AS("launcher", run.launcher, .help = "auto, or a launcher of the site profile", .value = "NAME"),
@@ -79,47 +100,6 @@ struct Described<JobRequest> {
                       .help = "the variables that say where configuration and scheduler are; absent: those of this "
                               "process",
                       .hidden = true),
-  };
-};
-
-template <>
-struct Described<JobScriptText> {
-  using Of = JobScriptText;
-  static constexpr Field table[] = {
-      SABATH_FIELD(file, .help = "where it is, or would be"),
-      SABATH_FIELD(text, .help = "all of it"),
-  };
-};
-
-template <>
-struct Described<JobTaskRecord> {
-  using Of = JobTaskRecord;
-  static constexpr Field table[] = {
-      SABATH_FIELD(task, .help = "its number, from 0"),
-      SABATH_FIELD(name, .help = "of its run; null: there is one run only", .null_if_empty = true),
-      SABATH_FIELD(state, .help = "waiting, running, ended, cancelled, timed out, failed, its node failed, or gone"),
-      SABATH_FIELD(reason, .help = "why it waits, as the scheduler says", .null_if_empty = true),
-      SABATH_FIELD(steps, .help = "the exit code of each step that has ended"),
-      SABATH_FIELD(exit, .help = "its exit code; null: it has not ended"),
-      SABATH_FIELD(starts, .help = "how often it began: more than once if it was queued again"),
-  };
-};
-
-template <>
-struct Described<JobRecord> {
-  using Of = JobRecord;
-  static constexpr Field table[] = {
-      SABATH_FIELD(directory, .help = "of the job"),
-      SABATH_FIELD(scheduler, .help = "slurm, pbs, flux or lsf"),
-      SABATH_FIELD(ids, .help = "as the scheduler calls the job; none: it was not submitted"),
-      SABATH_FIELD(fetch_id, .help = "the job that fetches before", .null_if_empty = true),
-      SABATH_FIELD(scripts, .help = "that were made by this call"),
-      SABATH_FIELD(tasks, .help = "how the job does; none: it was not asked"),
-      SABATH_FIELD(never, .help = "why it can never start; it is not in the queue any more", .null_if_empty = true),
-      SABATH_FIELD(code, .help = "the job's own exit code: of its first task that failed; null: it has not ended"),
-      SABATH_FIELD(exit, .help = "the exit code"),
-      SABATH_FIELD(host, .help = "the login node on which the directory is", .null_if_empty = true,
-                   .absent_if_empty = true),
   };
 };
 

@@ -13,8 +13,11 @@
 #include "base/working_directory.h"
 #include "harness/consent.h"
 #include "harness/module_lock.h"
+#include "harness/packed_choice.h"
 #include "harness/resolved_run.h"
+#include "holdings/holding.h"
 #include "jobs/job_bounds.h"
+#include "jobs/job_memory.h"
 #include "jobs/job_script.h"
 #include "jobs/job_templates.h"
 #include "jobs/script_word.h"
@@ -25,6 +28,7 @@
 #include "sabath/session.h"
 #include "sabath/verbs/plan.h"
 #include "session/caller_of.h"
+#include "verbs/runs/job_surroundings.h"
 #include "verbs/runs/job_words.h"
 
 namespace sabath {
@@ -54,7 +58,8 @@ class JobMaker {
   MadeJob make() {
     made_.program = find_companion(session_.settings().program);
     const RunCall looked{caller_of(session_), asked_, events_, stop_, true};
-    const ResolvedRun run = resolve_run(looked);
+    ResolvedRun run = resolve_run(looked);
+    choose_environment(run);
     settle_trust(run);
     forecast_ = foresee(session_, asked_, events_, stop_);
     refuse_data_with_code();
@@ -63,7 +68,6 @@ class JobMaker {
     made_.scheduler = &choose_job_scheduler(request_.scheduler.empty() ? site_.scheduler : request_.scheduler,
                                             request_.run.environment);
     choose_directory(run);
-    take_lock(run);
     choose_fetch(run);
     choose_resources(run);
     choose_steps(run);
@@ -116,10 +120,17 @@ class JobMaker {
     made_.plan.name = job_label(what);
   }
 
-  // The job reads a copy: the run may be moved or removed before it starts.
-  void take_lock(const ResolvedRun& run) {
-    if (request_.run.lock.empty()) return;
-    made_.lock = read_module_lock({caller_of(session_), request_.run, events_, stop_, true}, run.site).text;
+  // The job reads a copy of the lock: the run may be moved or removed before it starts.
+  void choose_environment(ResolvedRun& run) {
+    const RunCall whole{caller_of(session_), request_.run, events_, stop_, true};
+    if (!request_.run.lock.empty()) {
+      run.lock = read_module_lock(whole, run.site);
+      made_.lock = run.lock->text;
+    }
+    run.packed = choose_packed(make_catalogue(session_.settings()), whole, run);
+    if (run.packed && !is_root_alone(*run.packed))
+      environment_ = request_.run.packed.empty() ? run.packed->name : settled(request_.run.packed);
+    if (asked_.packed.empty()) asked_.packed = environment_;  // the forecast says what is to be fetched
   }
 
   [[nodiscard]] Words sabath(std::initializer_list<const char*> words) const {
@@ -133,7 +144,17 @@ class JobMaker {
     const std::string& partition =
         request_.transfer_partition.empty() ? site_.transfer_partition : request_.transfer_partition;
     if (where.empty()) where = !partition.empty() ? "transfer" : site_.network ? "job" : "login";
-    if (where == "none" || (forecast_.to_fetch.empty() && request_.fetch.empty() && where != "job")) return;
+    if (where == "none" && !forecast_.to_fetch.empty()) {
+      events_.on(
+          event::Warning{fmt::format("{} is not here, and nothing fetches it: the job would end with {}",
+                                     printable(forecast_.to_fetch.front(), 200), exit_code(FailureKind::offline))});
+    }
+    if (where == "transfer" && partition.empty()) {
+      throw Error(FailureKind::usage, "no partition of nodes that see the internet is known",
+                  fmt::format("name it: {} NAME, or transfer_partition in the site profile",
+                              option_text("transfer_partition")));
+    }
+    if (where == "none" || (forecast_.to_fetch.empty() && where != "job")) return;
     Words argv = sabath({"fetch", "--alone"});
     const bool has_content = run.model.git || !run.model.fragments.empty();  // else its code is beside its recipe
     if (has_content && run.model.kind == AssetKind::model) {
@@ -148,33 +169,14 @@ class JobMaker {
     }
     for (const auto& [name, recipe] : run.used) made_.fetch.names.push_back(recipe.name);
     if (run.from) made_.fetch.names.push_back(settled(request_.run.from));
+    if (!environment_.empty()) made_.fetch.names.push_back(environment_);
     argv.insert(argv.end(), made_.fetch.names.begin(), made_.fetch.names.end());
     if (made_.fetch.models.empty() && made_.fetch.datasets.empty() && made_.fetch.names.empty()) return;
     made_.fetch_here = where == "login";
     if (where == "job") made_.plan.fetch = argv;
     if (where != "transfer") return;
-    if (partition.empty()) {
-      throw Error(FailureKind::usage, "no partition of nodes that see the internet is known",
-                  "name it: transfer_partition, in the request or in the site profile");
-    }
     transfer_ = argv;
     transfer_partition_ = partition;
-  }
-
-  // Of the recipe's facts: "job_gpus": 4. A stranger may have written it.
-  [[nodiscard]] static std::string recipe_text(const ResolvedRun& run, const std::string& key) {
-    const auto found = run.model.metadata.find(key);
-    return found == run.model.metadata.end() ? "" : found->second;
-  }
-
-  [[nodiscard]] static std::optional<std::uint64_t> recipe_count(const ResolvedRun& run, const std::string& key,
-                                                                 std::uint64_t maximum) {
-    const std::string text = recipe_text(run, key);
-    if (text.empty()) return std::nullopt;
-    const auto count = key == "job_memory" ? parse_size(text) : try_whole_number(text);
-    if (count && *count > 0 && *count <= maximum) return count;
-    throw Error(FailureKind::invalid, fmt::format("{}: {} cannot be {}", run.model.origin, key, printable(text)),
-                "mend the recipe's metadata");
   }
 
   void choose_resources(const ResolvedRun& run) {
@@ -182,8 +184,8 @@ class JobMaker {
       events_.on(event::Message{fmt::format("the recipe of {} asks for {}", run.model.name, asked)});
     JobResources& of = made_.plan.resources;
     const auto first = [](std::optional<std::uint64_t> a, std::optional<std::uint64_t> b) { return a ? a : b; };
-    of.nodes = first(request_.run.nodes, recipe_count(run, "job_nodes", job_nodes_max)).value_or(1);
-    of.ranks = first(request_.run.ranks, recipe_count(run, "job_ranks", job_ranks_max)).value_or(of.nodes);
+    of.nodes = first(request_.run.nodes, job_count(run.model, "job_nodes", job_nodes_max)).value_or(1);
+    of.ranks = first(request_.run.ranks, job_count(run.model, "job_ranks", job_ranks_max)).value_or(of.nodes);
     if (of.ranks < of.nodes)
       throw Error(FailureKind::usage, fmt::format("{} ranks are not enough for {} nodes", of.ranks, of.nodes),
                   "give each node one at least");
@@ -192,13 +194,14 @@ class JobMaker {
                   fmt::format("{} would start one process: no step of its recipe is parallel", run.model.name),
                   fmt::format("leave {} and {} out", option_text("ranks"), option_text("nodes")));
     }
-    of.cores = first(first(request_.cores, recipe_count(run, "job_cores", job_cores_max)), site_.cores);
-    of.gpus = first(first(request_.gpus, recipe_count(run, "job_gpus", job_gpus_max)), site_.gpus);
-    of.memory_bytes = first(request_.memory_bytes, recipe_count(run, "job_memory", job_memory_max));
+    of.cores = first(first(request_.cores, job_count(run.model, "job_cores", job_cores_max)), site_.cores);
+    of.gpus = first(first(request_.gpus, job_count(run.model, "job_gpus", job_gpus_max)), site_.gpus);
+    of.memory_bytes = first(request_.memory_bytes, job_count(run.model, "job_memory", job_memory_max));
     if (!of.memory_bytes && !site_.memory.empty()) {
-      of.memory_bytes = parse_size(site_.memory);
+      of.memory_bytes = try_job_memory(site_.memory);
       if (!of.memory_bytes)
-        throw Error(FailureKind::invalid, fmt::format("{}: the memory of jobs is no size", run.site.file));
+        throw Error(FailureKind::invalid, fmt::format("{}: the memory of jobs is no size", run.site.file),
+                    job_memory_hint);
     }
     if (of.cores == 0U || of.memory_bytes == 0U)
       throw Error(FailureKind::usage, "a job needs a core and some memory", "leave the 0 out");
@@ -211,7 +214,7 @@ class JobMaker {
   }
 
   void choose_time(const ResolvedRun& run) {
-    const std::string of_recipe = recipe_text(run, "job_time");
+    const std::string of_recipe = job_fact(run.model, "job_time");
     const std::string& said = !request_.time.empty() ? request_.time : !of_recipe.empty() ? of_recipe : site_.time;
     std::optional<std::int64_t>& time = made_.plan.resources.seconds;
     if (!said.empty()) {
@@ -226,8 +229,9 @@ class JobMaker {
       fetching = session_.plan({.fetch = made_.fetch, .to = {}, .requests_max = 0}, events_, stop_).seconds;
     time = job_walltime(longest, fetching);
     if (!time) return;
-    events_.on(event::Message{fmt::format("{} is asked for: by the longest of the earlier runs here, {}",
-                                          format_duration(static_cast<double>(*time)), format_duration(*longest))});
+    events_.on(event::Message{fmt::format(
+        "the job asks for {}: 1.5 times the longest of the earlier runs here, {}, {}and ten minutes",
+        format_duration(static_cast<double>(*time)), format_duration(*longest), fetching ? "twice the fetch, " : "")});
   }
 
   // One process on each node, by the site's launcher.
@@ -258,15 +262,23 @@ class JobMaker {
 
   void choose_steps(const ResolvedRun& run) {
     JobPlan& plan = made_.plan;
-    const std::string disk = run.dataset ? node_disk() : "";
+    const std::string disk = run.dataset || !environment_.empty() ? node_disk() : "";
     const std::string& cap = request_.cap.empty() ? site_.node_cap : request_.cap;
     if (!cap.empty() && !parse_size(cap))
       throw Error(FailureKind::usage, fmt::format("'{}' is no size", printable(cap)), "e.g. 500GB");
+    if (disk.empty() && !request_.cap.empty()) {
+      throw Error(FailureKind::usage,
+                  fmt::format("{} bounds what is staged, and this job stages nothing", option_text("cap")),
+                  "say where it is staged, such as /local/{user}, or leave it out");
+    }
     if (!disk.empty()) {
       plan.stage = on_each_node(run, [&] {
         Words argv = sabath({"stage"});
-        argv.insert(argv.end(),
-                    {request_.run.dataset.empty() ? run.dataset->name : settled(request_.run.dataset), "--to", disk});
+        if (run.dataset)
+          argv.push_back(request_.run.dataset.empty() ? run.dataset->name : settled(request_.run.dataset));
+        if (!environment_.empty()) argv.insert(argv.end(), {"--env", environment_});
+        argv.insert(argv.end(), {"--to", disk});
+        if (request_.fetch == "none" || !site_.network) argv.emplace_back("--no-fetch");
         return argv;
       }());
       if (!cap.empty()) {
@@ -298,6 +310,7 @@ class JobMaker {
     for (const std::string& setting : run.is_sweep() ? Words() : of.settings) add("--set", setting);
     add("--from", of.from.empty() ? "" : settled(of.from));
     if (of.requirements != "warn") add("--env", of.requirements);
+    if (!of.packed.empty()) add("--env", environment_);
     if (of.checks != "refuse") add("--checks", of.checks);
     if (of.launcher != "auto") add("--launcher", of.launcher);
     add("--container", of.container);
@@ -308,7 +321,7 @@ class JobMaker {
     if (resources.nodes > 1) add("--nodes", fmt::to_string(resources.nodes));
     if (of.verify != "changed") add("--verify", of.verify);
     if (!disk.empty()) add("--at", disk);
-    if (of.no_fetch || !site_.network) argv.emplace_back("--no-fetch");
+    if (of.no_fetch || request_.fetch == "none" || !site_.network) argv.emplace_back("--no-fetch");
     return argv;
   }
 
@@ -333,18 +346,8 @@ class JobMaker {
     }
   }
 
-  // Most schedulers take PATH along, and nothing else that a module sets.
-  void tell_loaded_modules() {
-    const auto loaded = request_.run.environment.get("LOADEDMODULES");
-    if (!loaded || made_.scheduler->name == "pbs") return;
-    events_.on(event::Warning{
-        fmt::format("modules are loaded here: {}; of what they set only PATH goes into the job. Unload them, and name "
-                    "what the job needs in its recipe, or in a lock",
-                    printable(*loaded, 300))});
-  }
-
   void choose_variables() {
-    tell_loaded_modules();
+    warn_of_surroundings(request_.run.environment, *made_.scheduler, events_);
     const SessionSettings& settings = session_.settings();
     std::string stores = absolute_path(settings.store).string();
     for (const fs::path& other : settings.other_stores) stores += ":" + absolute_path(other).string();
@@ -378,6 +381,7 @@ class JobMaker {
   const std::stop_token& stop_;
   RunRequest asked_;
   RunForecast forecast_;
+  std::string environment_;  // the packed one, by its name; empty: there is none, or it has none
   SiteJobs site_;
   MadeJob made_;
   Words transfer_;  // the command of the job that fetches before

@@ -10,9 +10,11 @@
 #include "harness/consent.h"
 #include "harness/data_code.h"
 #include "harness/environment.h"
+#include "harness/packed_choice.h"
 #include "harness/places.h"
 #include "harness/resolved_run.h"
 #include "harness/staging.h"
+#include "packed/activation.h"
 #include "sabath/comm.h"
 #include "sabath/error.h"
 #include "session/caller_of.h"
@@ -73,6 +75,9 @@ ForeseenRun foresee_one(const RunCall& call, const ResolvedRun& run, const Varia
   foreseen.modules = environment.modules;
   Json variables = to_json(environment, call.request.environment, run)["variables"];
   for (const auto& [name, value] : own_variables(environment, steps, directory)) variables[name] = value;
+  for (const char* name : variables_of_other_environments)  // empty is as good as unset
+    if (environment.packed && call.request.environment.get(name) && !environment.variables.contains(name))
+      foreseen.variables.emplace_back(name, "");
   for (const auto& [name, value] : variables.items()) foreseen.variables.emplace_back(name, value.get<std::string>());
   for (const RunAsset& asset : assets.all) {
     foreseen.assets.push_back({asset.name, asset.path, asset.warm, {}, {}});
@@ -86,14 +91,16 @@ ForeseenRun foresee_one(const RunCall& call, const ResolvedRun& run, const Varia
 }  // namespace
 
 RunsRecord run(Session& session, const RunRequest& request, EventSink& events, std::stop_token stop) {
-  const RunCall call{caller_of(session), request, events, std::move(stop)};
+  const RunRequest settled = settled_request(request);
+  const RunCall call{caller_of(session), settled, events, std::move(stop)};
   const ResolvedRun run = resolve_alone(call);
   RunsRecord record;
   record.path = place_of(call, run);
   // A graph is data, and so are the samples that it is given: no code of theirs runs.
   const Consent consent = run.by_ort ? consent_to_graph() : ask_consent(call, run);
-  RunEnvironment environment = prepare_environment(call, run, true);
-  RunAssets assets = bring_assets(call, run);
+  RunAssets begun = bring_packed(call, run);
+  RunEnvironment environment = prepare_environment(call, run, true, begun.packed);
+  RunAssets assets = bring_assets(call, run, std::move(begun));
   if (!run.by_ort) {
     check_consent(call, run, consent, assets.all);
     ask_data_consent(call, run, consent, assets);
@@ -117,12 +124,13 @@ RunsRecord run(Session& session, const RunRequest& request, EventSink& events, s
 }
 
 RunForecast foresee(Session& session, const RunRequest& request, EventSink& events, std::stop_token stop) {
-  const RunCall call{caller_of(session), request, events, std::move(stop), true};
+  const RunRequest settled = settled_request(request);
+  const RunCall call{caller_of(session), settled, events, std::move(stop), true};
   const ResolvedRun run = resolve_alone(call);
   RunAssets assets = foresee_assets(call, run);
   const Consent consent =
       run.by_ort ? consent_to_graph() : foresee_consent(session.settings(), request.environment, run.model, run.steps);
-  RunEnvironment environment = prepare_environment(call, run, !consent.verdict.by.empty());
+  RunEnvironment environment = prepare_environment(call, run, !consent.verdict.by.empty(), assets.packed);
   if (!assets.from.empty()) environment.variables["SABATH_FROM"] = assets.from;
   const fs::path place = place_of(call, run);
   RunForecast forecast;
@@ -182,9 +190,9 @@ struct Described<RunAsked> {
                       .value = "FILE"),
       SABATH_FIELD_AS("env", run.requirements,
                       .help =
-                          "modules and packages that the recipe needs: ignore them, warn (default), refuse, or make "
-                          "them",
-                      .words = "none|warn|check|create"),
+                          "NAME: in this packed environment (docs/environments.md). Else modules and packages that the "
+                          "recipe needs: ignore them, warn (default), refuse, or make them",
+                      .value = "NAME|none|warn|check|create"),
       SABATH_FIELD_AS("checks", run.checks,
                       .help = "what the recipe asks of the machine first: launch nothing if it is not met (default), "
                               "go on, or do not ask",

@@ -1,5 +1,5 @@
 #!/bin/bash
-# A job that `sabath job` made: docs/jobs.md. Submit it in its own directory.
+# A job that `sabath job` made: docs/jobs.md. It makes its directory, wherever it is submitted.
 #SBATCH --job-name=net_data
 #SBATCH --nodes=2
 #SBATCH --ntasks=8
@@ -23,8 +23,8 @@ job=$SLURM_JOB_ID task=${SLURM_ARRAY_TASK_ID:-0}
 export SLURM_EXPORT_ENV=ALL SLURM_PMIX_FENCE=${SLURM_PMIX_FENCE:-tree}
 
 # From here on the script is the same for all schedulers. `task` is the number of this task of an array, else 0.
-cd '/work/of user/job' || exit 70
-mkdir -p output ends reports runs || exit 70
+mkdir '/work/of user/job' 2>/dev/null # where the script was submitted by hand
+cd '/work/of user/job' && mkdir -p output ends reports runs || exit 70
 exec >>"output/$task.txt" 2>&1
 
 # Settings of SABATH from where the job was made. Tokens and passwords are not here: each command reads your configuration.
@@ -39,6 +39,7 @@ case $task in
   2) name='lr=$(id)' settings=(--set 'lr=$(id)') ;;
 esac
 ends=ends/$task
+[[ -s $ends ]] && echo "--- job $job begins again, $(date)"
 echo "begin $job" >>"$ends"
 
 # Ends in order when the scheduler is about to end the job: the command that runs gets TERM, and what follows is left out.

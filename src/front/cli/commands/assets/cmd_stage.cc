@@ -88,7 +88,7 @@ std::string measured_text() {
 
 int simulate(Context& context, const StageCall& request) {
   Session session(context.configuration.session);
-  const StageModel model = stage_model(session, *request.simulate, request, context.stop);
+  const StageModel model = stage_model(session, *request.simulate, request.simulated(), context.stop);
   if (!context.speaks()) return 0;
   const StageForecastRecord record = forecast_stage(model, context.stop);
   if (context.presentation.json) {
@@ -103,7 +103,7 @@ int simulate(Context& context, const StageCall& request) {
 
 int run(Context& context, const Options& options) {
   if (options.request.simulate) return simulate(context, options.request);
-  if (options.request.names.empty()) {
+  if (options.request.names.empty() && options.request.environments.empty()) {
     throw Error(FailureKind::usage, "sabath stage: NAME is required", "see: sabath stage --help");
   }
   const auto solo = make_solo_comm();
@@ -126,6 +126,10 @@ int run(Context& context, const Options& options) {
   for (const StagedAsset& asset : record.assets) {
     tell(context, asset);
     if (context.presentation.json || asset.path.empty()) continue;
+    if (!asset.activate.empty()) {
+      context.out.print(asset.activate + "\n");
+      continue;
+    }
     context.out.print((options.request.layout == ViewLayout::hub ? hub_exports(asset.path) : asset.path) + "\n");
   }
   if (context.presentation.json) context.out.record_text(to_json(record));
@@ -154,6 +158,7 @@ constexpr Verb stage_verb{
         "mpirun sabath stage cosmoflow --to /local/$USER      one rank a node, or as many as the job has\n"
         "srun --mpi=pmix sabath stage cosmoflow --to auto     the place is found by itself\n"
         "mpirun sabath stage cosmoflow --to auto --mode shard\n"
+        "mpirun sabath stage cosmoflow --env numbers --to auto   its environment, too: the last line activates it\n"
         "mpirun sabath stage cosmo --to auto --select 'full[:,:,:,0]'   one redshift of each universe\n"
         "mpirun -n 4 sabath stage cosmoflow --emulate-nodes 4 --to '/tmp/try/{node}'   on one machine\n"
         "sabath stage --simulate nodes=9408,shared=500G,link=25G,size=5.1T   what another would take",
