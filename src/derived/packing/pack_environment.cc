@@ -166,10 +166,7 @@ class Finishing {
       throw Error(FailureKind::command, "compiling failed: the library's own modules are not compiled");
   }
 
-  void write_note() {
-    tree_.place = finish_.place.native();
-    write_new_file(order_.to / environment_note_name, note_text_of(tree_));
-  }
+  void write_note() { write_new_file(order_.to / environment_note_name, note_text_of(tree_)); }
 
   Programs& programs_;
   const PackOrder& order_;
@@ -182,10 +179,10 @@ class Finishing {
 
 std::string note_text_of(const PackedTree& tree) {
   EnvironmentNote note{tree.form, tree.python, tree.implementation, tree.abi, tree.platform, tree.machine, tree.glibc};
-  note.place = tree.place;
   for (const FoundPackage& each : tree.packages) note.packages.push_back({each.name, each.version, each.build});
   note.system_libraries.assign(tree.of_system.begin(), tree.of_system.end());
   note.node_libraries.assign(tree.of_nodes.begin(), tree.of_nodes.end());
+  note.place = tree.place;
   return environment_note_text(note);
 }
 

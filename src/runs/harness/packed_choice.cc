@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "base/wording.h"
 #include "holdings/holding.h"
+#include "holdings/place_note.h"
 #include "packed/environment_note.h"
 #include "packed/machine_fit.h"
 #include "sabath/error.h"
@@ -143,8 +144,10 @@ void check_packed(const RunCall& call, const RunAsset& asset, const std::string&
   if (!text)
     throw Error(FailureKind::not_found, fmt::format("{} is no packed environment", asset.name),
                 fmt::format("`{}` makes one of a virtual environment", verb_text("env pack")));
-  const std::string warning = refuse_misfit(asset.name, parse_environment_note(*text, file.string()), library_path);
-  if (!warning.empty()) call.warn(warning);
+  const EnvironmentNote note = parse_environment_note(*text, file.string());
+  for (const std::string& warning :
+       {refuse_misfit(asset.name, note, library_path), warning_of_place(note.place, asset.path)})
+    if (!warning.empty()) call.warn(warning);
 }
 
 }  // namespace sabath

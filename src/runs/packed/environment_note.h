@@ -18,17 +18,17 @@ inline constexpr std::uint64_t environment_note_max = 16 << 20;
 
 struct NotedPackage {
   std::string name, version;
-  std::string build = {};  // of conda
+  std::string build{};  // of a package of conda
 };
 
 struct EnvironmentNote {
-  std::string made_of;                                // "venv", "prefix", "lock", "conda", "conda-lock"
+  std::string made_of;                                // "venv", "prefix", "conda", "lock", "conda-lock"
   std::string python, implementation, abi, platform;  // "3.11.7", "cpython-311", "cpython-311-x86_64-linux-gnu", ...
   std::string machine;                                // of its programs: "x86_64"
   std::string glibc;                                  // the oldest that has all their symbols: "2.34"; empty: unknown
-  std::string place = {};                             // of conda: the only one where it works; empty: any
   std::vector<NotedPackage> packages = {};
   std::vector<std::string> system_libraries = {}, node_libraries = {};  // that no file of it is
+  std::string place = {};                                               // the only one where it works; empty: any
 };
 
 [[nodiscard]] std::string environment_note_text(const EnvironmentNote& note);

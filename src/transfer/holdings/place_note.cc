@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <system_error>
+#include <utility>
+
 #include "base/json_reader.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -32,12 +35,19 @@ std::string place_of_asset(const Store& store, const Manifest& manifest) {
   return text ? place_in_note(*text) : std::string();
 }
 
+std::string warning_of_place(const std::string& place, const std::filesystem::path& where) {
+  std::error_code error;
+  if (place.empty() || place == where.lexically_normal() || std::filesystem::equivalent(place, where, error)) return {};
+  return fmt::format(
+      "this environment is made for {}, which its files name, and this is {}: it works where the first path leads to "
+      "it",
+      printable(place, 1000), printable(where.native(), 1000));
+}
+
 void warn_of_place(const std::string& place, const std::filesystem::path& where, EventSink& events) {
-  if (place.empty() || where.empty() || place == where.lexically_normal()) return;
-  events.on(event::Warning{fmt::format(
-      "this environment is made for {}, which its files name, and it comes to {}: it works where the first path leads "
-      "to it",
-      printable(place, 1000), printable(where.native(), 1000))});
+  if (where.empty()) return;
+  if (std::string warning = warning_of_place(place, where); !warning.empty())
+    events.on(event::Warning{std::move(warning)});
 }
 
 }  // namespace sabath

@@ -15,7 +15,8 @@ namespace sabath {
 [[nodiscard]] std::string place_in_note(std::string_view text);
 // The place for which an asset is made; empty: any.
 [[nodiscard]] std::string place_of_asset(const Store& store, const Manifest& manifest);
-// Warns if it comes to another one.
+// For people: it is at another one; empty: it is not, or that place leads here.
+[[nodiscard]] std::string warning_of_place(const std::string& place, const std::filesystem::path& where);
 void warn_of_place(const std::string& place, const std::filesystem::path& where, EventSink& events);
 
 }  // namespace sabath
