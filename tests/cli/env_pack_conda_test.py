@@ -227,7 +227,8 @@ class Locked(Packed):
         self.remark(record, "was not run")
         self.remark(record, f"{files[1].name} sha256:{hashlib.sha256(files[1].read_bytes()).hexdigest()} {files[1].stat().st_size} bytes")
         self.assertFalse((self.home / "mark").exists())
-        self.assertFalse((pathlib.Path(record["path"]) / "bin/.loud-post-link.sh").exists())
+        path = python_prefix.with_view(self.sabath, record, "horn")["path"]
+        self.assertFalse((pathlib.Path(path) / "bin/.loud-post-link.sh").exists())
         files[1].write_bytes(b"something else")
         self.expect(self.sabath.run("--store", self.home / "another", "env", "pack", "horn", lock, "--at", "/local/horn", "--accept", "loud"), 7)
 

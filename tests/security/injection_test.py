@@ -24,7 +24,9 @@ HOSTILE = ("$(touch${IFS}{X})", "`touch {X}`", "a;touch {X};", "|touch {X}", "a\
 # Names by which a variable is a command to some program that a fetch starts.
 COMMANDING = ("GIT_SSH_COMMAND", "GIT_SSH", "GIT_ASKPASS", "SSH_ASKPASS", "GIT_PROXY_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_PAGER",
               "GIT_EDITOR", "PAGER", "EDITOR", "BASH_ENV", "ENV", "PROMPT_COMMAND")
-NOT_TRIED = {"$schema", "shell"}  # a step says itself that it is for a shell
+NOT_TRIED = {"$schema",
+             "shell",  # a step says itself that it is for a shell
+             "environment"}  # a name, or a name and a root: the recipe's unit tests refuse others
 
 
 def dataset(base):
