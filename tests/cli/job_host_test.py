@@ -371,8 +371,7 @@ cat {self.far}/answer
         return {"role": "model", "kind": "model", "name": "net", "digest": digest, "text": text, **more}
 
     def test_calls_that_are_none(self):
-        for head in (b"", b"\n", b"GET / HTTP/1.1\n", b"x" * 5000, b"sabath-job-call x 5\nabcde", b"\0\n",
-                     f"sabath-job-call {NONCE} 99999999999\n".encode(), f"sabath-job-call {NONCE} -1\n".encode()):  # fmt: skip
+        for head in (b"", b"\n", b"GET / HTTP/1.1\n", b"x" * 5000, b"sabath-job-call x 5\nabcde", b"\0\n", f"sabath-job-call {NONCE} 99999999999\n".encode(), f"sabath-job-call {NONCE} -1\n".encode()):  # fmt: skip
             self.call(head, 12, "begins with no call")
         self.call(f"sabath-job-call {NONCE} 500\n{{".encode(), 11, "hung up")
         self.call(f"sabath-job-call {NONCE} 4\n{{{{}}}}".encode(), 12, "the call:1")
@@ -387,8 +386,7 @@ cat {self.far}/answer
     def test_recipes_that_are_none(self):
         self.far_files = lambda: sorted(str(p) for p in (self.far / ".local").rglob("*") if p.is_file())
         for more in ({"name": "../../evil"}, {"name": "/etc/passwd"}, {"name": "a/b"}, {"kind": "../models"},
-                     {"kind": "nonsense"}, {"role": "environment"}, {"digest": "sha256:" + "0" * 64}, {"name": "other"},
-                     {"text": "{"}, {"text": "\0" * 10}):  # fmt: skip
+                     {"kind": "nonsense"}, {"role": "environment"}, {"digest": "sha256:" + "0" * 64}, {"name": "other"}, {"text": "{"}, {"text": "\0" * 10}):  # fmt: skip
             self.call(self.framed(recipes=[self.recipe(**more)]), 12, "recipe" if "text" not in more else "net.json")
         self.call(self.framed(recipes=[self.recipe()] * 65), 12, "more than 64")
         self.assertEqual(self.far_files(), [])

@@ -36,6 +36,7 @@ LINES = {
     "src/front/verbs/care/adopt.cc": "sabath adopt", "src/runs/report/ro_crate.cc": "sabath cite",
     "src/runs/report/mlflow_store.cc": "sabath run", "src/front/verbs/doctor/doctor_store.cc": "sabath doctor",
     "src/derived/environments/lock_text.cc": "sabath env lock", "src/front/verbs/environments/env_pack.cc": "sabath env pack",
+    "src/front/verbs/environments/env_image.cc": "sabath env image",
 }  # fmt: skip
 KEYS = "docs/requests-and-records.md"
 STARTED = "src/front/companion/act.cc"  # where the program itself speaks, before there is a host or a line

@@ -1,7 +1,7 @@
 // Many files that this process, or programs that it ran and that have ended, made in the store's own temporary
 // directory become objects: hashed side by side, synced together, renamed, never copied. Small ones of many are copied
-// into packs. One thread; it has threads of its own. Throws Error{storage}, Error{space}, Error{interrupted}, Error{invalid} for what is no regular file of its
-// own.
+// into packs. One thread; it has threads of its own. Throws Error{storage}, Error{space}, Error{interrupted},
+// Error{invalid} for what is no regular file of its own.
 #pragma once
 
 #include <filesystem>

@@ -22,9 +22,8 @@ struct Described<JobRequest> {
   using Of = JobRequest;
   static constexpr Field table[] = {
       SABATH_FIELD_AS("model", run.model,
-                      .help = "a model or workflow; of a submitted job its directory or its model; with --status it "
-                              "may lack: all jobs of "
-                              "the working directory",
+                      .help = "a model or workflow; of a submitted job its directory or its model; leave it out for "
+                              "the status of all jobs of the working directory",
                       .argument = "MODEL"),
       SABATH_FIELD_AS("dataset", run.dataset, .help = "what it runs on (default: the recipe's)", .argument = "DATASET"),
       SABATH_FIELD(dry_run, .help = "print the script, and touch nothing; the same without --submit", .letter = 'n'),
