@@ -227,7 +227,9 @@ class Locked(Packed):
         self.remark(record, "was not run")
         self.remark(record, f"{files[1].name} sha256:{hashlib.sha256(files[1].read_bytes()).hexdigest()} {files[1].stat().st_size} bytes")
         self.assertFalse((self.home / "mark").exists())
-        self.assertFalse((pathlib.Path(record["path"]) / "bin/.loud-post-link.sh").exists())
+        self.expect(self.sabath.run("stage", "horn", "--to", self.home / "node"))
+        self.assertEqual((self.home / "node/horn/share/loud").read_bytes(), b"x")
+        self.assertFalse((self.home / "node/horn/bin/.loud-post-link.sh").exists())
         files[1].write_bytes(b"something else")
         self.expect(self.sabath.run("--store", self.home / "another", "env", "pack", "horn", lock, "--at", "/local/horn", "--accept", "loud"), 7)
 
