@@ -108,6 +108,24 @@ class Use(Ranks):
         told = self.env("diff", "horn2", "horn3")["differences"]
         self.assertEqual([(each["what"], each["name"], each["before"], each["after"]) for each in told], [("package", "drum", "2", "3")])
 
+    def test_one_file_that_can_be_mounted(self):
+        if not (shutil.which("mksquashfs") and shutil.which("unsquashfs")):
+            self.skipTest("squashfs-tools is not here")
+        first = self.pack()
+        one = self.env("image", "horn", "--compression", "none")
+        umask = os.umask(0o077)
+        try:
+            two = self.env("image", "horn", "--compression", "none", "--name", "other")
+        finally:
+            os.umask(umask)
+        self.assertEqual((one["name"], one["manifest"], one["environment"]), ("horn-image", two["manifest"], first["manifest"]))
+        self.assertEqual(os.listdir(one["path"]), ["horn.squashfs"])
+        subprocess.run(["unsquashfs", "-q", "-n", "-d", self.home / "out", f"{one['path']}/horn.squashfs"], check=True, capture_output=True)
+        self.assertEqual(self.env("diff", "horn", f"{self.home}/out")["differences"], [])
+        self.assertLess(self.env("image", "horn", "--name", "small")["bytes"], one["bytes"])
+        self.assertIn("horn-image", self.expect(self.sabath.run("env", "image", "horn-image", "--name", "x"), 3).err)
+        self.env("image", "horn", "--name", "../x", code=2)
+
     def test_removed_and_collected(self):
         first = self.pack()
         plan = self.expect(self.sabath.run("gc", "--older-than", "0s", "--dry-run", "--json")).record

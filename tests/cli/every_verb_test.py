@@ -188,6 +188,7 @@ class EveryVerb(Case):
         self.do("env lock", explicit, "--platform", "x86_64", "-o", self.home / "conda-lock.yml", says="numpy")
         self.do("env pack", "tools", self.home, code=2, says="python3")
         self.do("env list")
+        self.do("env image", "tools", code=3, says="tools")
         self.do("env show", "tools", code=3, says="tools")
         self.do("env diff", "tools", "tools", code=3, says="tools")
         self.do("demo", "-o", self.home / "demo", "--quiet")

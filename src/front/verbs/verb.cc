@@ -26,6 +26,7 @@
   described(doctor_call) \
   described(du_call) \
   described(env_diff_call) \
+  described(env_image_call) \
   described(env_list_call) \
   described(env_lock_call) \
   described(env_pack_call) \
