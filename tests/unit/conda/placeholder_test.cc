@@ -59,8 +59,8 @@ TEST(PlaceInBinaryFiles, KeepsTheLength) {
       {"the last has no NUL", "/old/pre\0/old/pre"s, "/old/pre", "/n", "/n\0\0\0\0\0\0\0/old/pre"s, 1},
       {"no NUL at all", "text of a file"s, "/old/pre", "/n", "text of a file"s, 0},
       {"one in the other", "/aa/aa/aa\0z"s, "/aa/aa", "/b", "/b/aa\0\0\0\0\0z"s, 1},
-      {"longer, with room", "/old/lib\0\0\0\0\0z"s, "/old", "/longer", "/longer/lib\0\0z"s, 1, true, 8},
-      {"as long as the room", "/old/lib\0\0\0\0\0z"s, "/old", "/full/88", "/full/88/lib\0z"s, 1, true, 8},
+      {"longer, with space", "/old/lib\0\0\0\0\0z"s, "/old", "/longer", "/longer/lib\0\0z"s, 1, true, 8},
+      {"as long as the space", "/old/lib\0\0\0\0\0z"s, "/old", "/full/88", "/full/88/lib\0z"s, 1, true, 8},
       {"longer, twice in one string", "/old:/old\0\0\0\0\0z"s, "/old", "/old/2", "/old/2:/old/2\0z"s, 2, true, 6},
       {"a longer name", "/older/lib\0z"s, "/old", "/n", "/older/lib\0z"s, 0, true},
   };
@@ -72,9 +72,9 @@ TEST(PlaceInBinaryFiles, KeepsTheLength) {
   }
 }
 
-TEST(PlaceInBinaryFiles, RefusesWhatHasNoRoom) {
+TEST(PlaceInBinaryFiles, RefusesWhatHasNoSpace) {
   const std::vector<PlaceCase> cases{
-      {"longer than the room", "/old/lib\0\0\0\0\0\0\0\0z"s, "/old", "/longer", "space for a place of 6 bytes", 0, true,
+      {"longer than the space", "/old/lib\0\0\0\0\0\0\0\0z"s, "/old", "/longer", "space for a place of 6 bytes", 0, true,
        6},
       {"no NULs behind it", "/old/lib\0z"s, "/old", "/longer", "less space", 0, true, 20},
       {"the file ends", "/old/lib\0\0"s, "/old", "/longer", "less space", 0, true, 20},
