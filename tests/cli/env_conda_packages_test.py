@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A package of conda is what somebody uploaded: what does not hold is refused by the package's name."""
+"""A package of conda is a file of a stranger: what does not hold is refused by the package's name."""
 
 import hashlib
 import tarfile
