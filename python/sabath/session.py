@@ -180,7 +180,7 @@ class Session:
         """Brings datasets to the disk of every node of a job; the record. `launcher`: what starts the ranks, such as
         ["srun", "--mpi=pmix"] or ["mpirun", "-n", "4"]; empty: this node only. `options`: those of `sabath stage`,
         such as mode="shard", seed=7, select=["full[:,:,:,0]"]. Raises NodesFailed, NoSpace, ...
-        Keys: mode, seed, overlap, per_rank, layout, repo, select, blocks, filter, readers, allow_partial, threads, deadline,
+        Keys: env, mode, seed, overlap, per_rank, layout, repo, select, blocks, filter, readers, allow_partial, threads, deadline,
         no_fetch, bypass_shared, emulate_nodes, simulate, alone."""
         arguments = [*program.options_of({"to": to, **options}), *_list(names)]
         return program.call("stage", arguments, self.settings, launcher)

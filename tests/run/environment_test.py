@@ -131,6 +131,8 @@ class InEnvironment(Runs):
             self.expect(self.sabath.run("stage", "--env", name, "--to", self.home / "node"), 12)
         self.changed("driver", node_libraries=["libnodriver.so.1"])
         self.assertIn("libnodriver.so.1", self.sabath.run("run", "model", "--env", "driver", "-n").err)
+        self.changed("placed", place="/local/horn")
+        self.assertIn("made for /local/horn", self.sabath.run("run", "model", "--env", "placed", "-n").err)
         self.assertIn("no packed environment", self.launch("model", "--env", "data", code=3).err)
         self.assertIn("env list", self.launch("model", "--env", "nothing", code=3).err)
         self.launch("model", "--env", "horn", "--container", "podman:x", code=2)

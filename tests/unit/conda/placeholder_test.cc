@@ -74,8 +74,8 @@ TEST(PlaceInBinaryFiles, KeepsTheLength) {
 
 TEST(PlaceInBinaryFiles, RefusesWhatHasNoSpace) {
   const std::vector<PlaceCase> cases{
-      {"longer than the space", "/old/lib\0\0\0\0\0\0\0\0z"s, "/old", "/longer", "space for a place of 6 bytes", 0, true,
-       6},
+      {"longer than the space", "/old/lib\0\0\0\0\0\0\0\0z"s, "/old", "/longer", "space for a place of 6 bytes", 0,
+       true, 6},
       {"no NULs behind it", "/old/lib\0z"s, "/old", "/longer", "less space", 0, true, 20},
       {"the file ends", "/old/lib\0\0"s, "/old", "/longer", "less space", 0, true, 20},
       {"its own end would go", "/old/lib\0\0\0z"s, "/old", "/longer", "less space", 0, true, 20},
