@@ -162,7 +162,7 @@ class JobStates(ScriptedJobs):
                               (("--time", "400d"), "up to 366 days"),
                               (("--after", "afterany:54"), "give the id alone"),
                               (("--cap", "1GB"), "this job stages nothing"),
-                              (("--wait", "--cancel"), "--wait goes with --submit, or stands alone")):  # fmt: skip
+                              (("--wait", "--cancel"), "--wait goes with --submit, or is said alone")):  # fmt: skip
             self.assertIn(said, self.expect(self.sabath.run("job", "net", *options), 2).err)
         self.submit()
         (self.home / "job/runs").mkdir()
