@@ -88,7 +88,7 @@ class Recipes(FaultCase):
         self.ground.refused(12, "bad.json", "no regular file")
         os.unlink(self.ground.recipes / "datasets" / "bad.json")
         os.symlink("bad.json", self.ground.recipes / "datasets" / "bad.json")
-        self.ground.fails(70, "bad.json")
+        self.ground.fails(12, "bad.json")
         self.ground.succeeds("before", self.before)
 
 
