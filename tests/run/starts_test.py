@@ -33,7 +33,8 @@ STARTS = {
         ({"data": [STEP, {"shell": "true | cat", "parallel": True}]}, "'true | cat'  # each rank"),
     ],
 }  # fmt: skip
-INNER = {"requirements": ["python", "pip", "conda", "system_modules", "checks"], "run_sets": ["argv", "shell", "parallel"]}
+# `environment` has to be here: environment_test.py tries that its root is part of what is trusted.
+INNER = {"requirements": ["python", "pip", "conda", "system_modules", "environment", "checks"], "run_sets": ["argv", "shell", "parallel"]}
 
 
 class Starts(Runs):
