@@ -89,8 +89,8 @@ class Resolved(EnvLock):
                 option = ("--resolver", resolver)
                 self.refused("command" if resolver == "uv" else "invalid", ["leads", "hostile"], "leads", *option)
                 self.refused("command" if resolver == "uv" else "invalid", "hostile", f"leads @ {wheel}", *option)
-                self.refused("command", "hostile", "hostile", *option)
-                self.refused("command", "hostile", "needs", *option)
+                self.refused("not_found", ["hostile", "only an sdist"], "hostile", *option)
+                self.refused("not_found", ["hostile", "only an sdist"], "needs", *option)
                 self.refused("invalid", "hostile-1.0.tar.gz is no wheel", f"hostile @ {self.index.url}/hostile/hostile-1.0.tar.gz", *option)
 
     def test_digests_are_kept(self):
@@ -168,6 +168,14 @@ class Written(EnvLock):
         self.assertEqual(one, (self.home / "deep/pylock.two.toml").read_bytes())
         self.assertEqual(self.lock(one.decode(), "-o", "pylock.three.toml", name="pylock.three.toml").record["changed"], False)
 
+    def test_what_people_see(self):
+        (self.home / "pylock.a.toml").write_text(self.pylock())
+        said = self.expect(self.sabath.run("env", "lock", "pylock.a.toml", *TARGET)).out
+        self.assertRegex(said, r"x +1\.0 +x-1\.0-py3-none-any\.whl\n")
+        self.assertIn("of 1: the first fetch learns it", said)
+        for absent in ("http:", "sha256", " B\n"):
+            self.assertNotIn(absent, said)
+
     def test_files_of_others_stay(self):
         text = self.pylock()
         result = self.lock(text, "-o", "pylock.toml", code=2, name="pylock.toml")
@@ -188,6 +196,10 @@ class Written(EnvLock):
     def test_the_target_is_this_machines(self):
         record = self.lock(self.pylock(), "-o", "pylock.b.toml", name="pylock.a.toml", target=("--python", sys.executable)).record
         self.assertEqual(record["python"], f"{sys.version_info[0]}.{sys.version_info[1]}")
+        (self.home / "prefix/bin").mkdir(parents=True)
+        (self.home / "prefix/bin/python3").symlink_to(sys.executable)
+        named = self.lock(self.pylock(), "-o", "pylock.b.toml", name="pylock.a.toml", target=("--python", "./prefix")).record
+        self.assertEqual(named["python"], record["python"])
         self.assertEqual(record["platform"], os.uname().machine)
         self.assertEqual(record["libc"], os.confstr("CS_GNU_LIBC_VERSION"))
 

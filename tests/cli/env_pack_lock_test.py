@@ -151,13 +151,14 @@ class Chosen(PackLock):
 
     def test_locks(self):
         flute = self.flute()
-        self.refused(3, "<3.7", lock=self.lock(flute, requires_python="<3.7"))
+        self.refused(3, "<3.7", "lock it again", lock=self.lock(flute, requires_python="<3.7"))
         self.refused(3, "cp27", lock=self.lock(self.wheel("drum", "1.0", tag="cp27-cp27m-manylinux_2_17_x86_64")))
         lock = self.lock(flute)
         lock.write_text(lock.read_text().partition("[packages.wheels.hashes]")[0])
         self.refused(3, "sha256", lock=lock)
         (self.home / "requirements.txt").write_text("flute==1.2\n")
         self.refused(2, "no lock", lock=self.home / "requirements.txt")
+        self.refused(2, "no lock", lock=self.home / "requirements.txt", python=False)
         (self.home / "list.txt").write_text("@EXPLICIT\nhttps://conda.anaconda.org/conda-forge/noarch/a-1-0.conda#" + "0" * 32 + "\n")
         self.refused(2, "conda", lock=self.home / "list.txt")
         self.refused(3, "no file", lock=self.home / "absent.toml")
@@ -187,6 +188,13 @@ class Chosen(PackLock):
         if os.path.exists("/usr/bin/python3"):
             self.refused(12, "system's interpreter", "pyenv install", lock=lock, python="/usr/bin/python3")
         self.refused(11, "python3.99", lock=lock, python="3.99")
+        old = self.home / "old"
+        (old / "bin").mkdir(parents=True)
+        (old / "lib/python3.8").mkdir(parents=True)
+        (old / "lib/python3.8/os.py").touch()
+        shutil.copy2(self.base / "bin/python3", old / "bin/python3.8")
+        (old / "bin/python3").symlink_to("python3.8")
+        self.refused(12, "3.9 or newer", lock=lock, python=old)
         of_venv = self.pack(lock, python=mine)
         self.assertEqual([one["name"] for one in of_venv["packages"]], ["flute"])
         tools = self.home / "tools"

@@ -198,6 +198,7 @@ class Refused(Pack):
     def test_what_installers_left(self):
         self.once("drum.egg-link", b"/home/me/drum\n", "drum", "editable")
         self.once("__editable___drum_finder.pth", b"import x\n", "editable")
+        self.once("__editable__.harp-1.0.pth", b"/home/me/harp\n", "error: harp is installed as editable")
         self.once("hook.pth", b"import os; os.system('true')\n", "hook.pth")
         self.once("more.pth", b"/opt/shared/packages\n", "more.pth", "/opt/shared/packages")
         self.once("up.pth", b"../../../../elsewhere\n", "up.pth")
@@ -255,6 +256,7 @@ class Refused(Pack):
         self.refused("bin/other", "/opt/perl/bin/perl")
 
     def test_interpreters(self):
+        self.refused(f"name {self.mine}", prefix=self.mine / "bin/python", code=2)
         self.refused("no directory", prefix=self.home / "nothing", code=2)
         bare = self.home / "bare"
         bare.mkdir()

@@ -47,9 +47,11 @@ struct EnvShowRecord {
   std::filesystem::path path;  // the view, or the directory; empty: there is none
   std::string activate;        // the line for a shell
   std::vector<EnvironmentPackage> packages;
-  std::vector<std::string> system_libraries, node_libraries;
-  std::vector<std::string> against;  // why this machine cannot run it; none: it can
-  std::vector<std::string> missing;  // libraries of drivers and modules that are not found here
+  std::vector<std::string> system_libraries, node_libraries, optional_libraries;
+  bool fits = false;
+  std::vector<std::string> against;       // why this machine cannot run it; none: it can
+  std::vector<std::string> missing;       // libraries of drivers and modules that are not found here
+  std::vector<std::string> not_loadable;  // optional libraries that are not found here, and who needs each
   int exit = 0;
 };
 

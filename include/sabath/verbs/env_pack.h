@@ -41,6 +41,7 @@ struct EnvPackRecord {
   std::uint64_t libraries_changed = 0, scripts_changed = 0, compiled = 0, not_compiled = 0;
   std::vector<EnvPackedPackage> packages;
   std::vector<std::string> system_libraries, node_libraries;
+  std::vector<std::string> optional_libraries;  // that only modules of the interpreter's library need
   std::vector<std::string> remarks;
   std::string known_by;              // the recipe's file
   std::filesystem::path path;        // the view; empty: none

@@ -187,7 +187,9 @@ class Assembly {
     tree().machine = libraries.machine;
     tree().glibc = libraries.glibc;
     tree().of_system = std::move(libraries.of_system);
+    tree().optional = std::move(libraries.optional);
     tree().of_nodes = std::move(libraries.of_nodes);
+    tree().needed_by = std::move(libraries.needed_by);
     library_remarks_ = std::move(libraries.remarks);
     for (WheelToUnpack& wheel : others_)  // notes of other installers may be gone
       std::erase_if(wheel.places, [&](const std::string& path) { return !try_lstat(top_ / path); });

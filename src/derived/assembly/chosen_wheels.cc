@@ -28,18 +28,23 @@ std::string base_prefix(Programs& programs, const std::string& interpreter) {
               "name the prefix of one, which has bin/python3");
 }
 
-EnvironmentLock read_lock(const fs::path& path, const WheelTarget& target) {
+struct LockText {
+  std::string text, name;
+  EnvironmentFormat format;
+};
+
+LockText lock_text_in(const fs::path& path) {
   refuse_directory(path);
   const auto text = try_read_text(path, lock_text_max);
   if (!text)
     throw Error(FailureKind::not_found, fmt::format("there is no file {}", printable(path.native(), 1000)),
                 "name a lock, a virtual environment or a prefix");
   const std::string name = printable(path.filename().native());
-  switch (format_of_file(path.filename(), *text)) {
+  const EnvironmentFormat format = format_of_file(path.filename(), *text);
+  switch (format) {
     case EnvironmentFormat::pylock:
-      return read_pylock(*text, name);
     case EnvironmentFormat::uv_lock:
-      return read_uv_lock(*text, name, target);
+      return {*text, name, format};
     case EnvironmentFormat::requirements:
       throw Error(FailureKind::usage, fmt::format("{} is no lock: it names no files", name),
                   "make a lock of it first (env lock)");
@@ -47,6 +52,12 @@ EnvironmentLock read_lock(const fs::path& path, const WheelTarget& target) {
       throw Error(FailureKind::usage, fmt::format("{} names packages of conda, and wheels are packed", name),
                   "make a lock of requirements.txt (env lock)");
   }
+}
+
+EnvironmentLock read_lock(const fs::path& path, const WheelTarget& target) {
+  const LockText lock = lock_text_in(path);
+  return lock.format == EnvironmentFormat::pylock ? read_pylock(lock.text, lock.name)
+                                                  : read_uv_lock(lock.text, lock.name, target);
 }
 
 }  // namespace
@@ -71,6 +82,8 @@ PrefixSource interpreter_prefix(Programs& programs, const std::string& named) {
     throw Error(failure);
   }
 }
+
+void refuse_no_lock(const fs::path& lock) { static_cast<void>(lock_text_in(absolute_path(lock))); }
 
 ChosenWheels choose_wheels(Programs& programs, const fs::path& lock, const PrefixSource& interpreter) {
   refuse_exchangeable(programs, interpreter);

@@ -19,6 +19,9 @@ namespace sabath {
 // interpreter's file or version ("3.11"); empty: of the python3 of PATH.
 [[nodiscard]] PrefixSource interpreter_prefix(Programs& programs, const std::string& named);
 
+// Throws for a file that is no lock of wheels, before an interpreter is looked for.
+void refuse_no_lock(const std::filesystem::path& lock);
+
 struct ChosenWheels {
   std::vector<ChosenPackage> packages;  // in the order of their names
   WheelTarget target;

@@ -67,7 +67,9 @@ class Chooser {
           fmt::format(
               "{}{}", fmt::join(against_, "; "),
               against_count_ > against_.size() ? fmt::format("; and {} more", against_count_ - against_.size()) : ""),
-          "choose other versions or another target, or have wheels built and put into an index of yours");
+          is_for_others_ ? fmt::format("lock it again for this Python, {}", target_.python())
+                         : "choose other versions or another target, or have wheels built and put into an index of "
+                           "yours");
     }
     std::vector<ChosenPackage> all;
     for (auto& [key, package] : chosen_) all.push_back(std::move(package));
@@ -100,6 +102,7 @@ class Chooser {
       throw Error(FailureKind::invalid,
                   fmt::format("{}: requires-python is no range of versions: {}", place, printable(text)));
     if (version && meets(*version, *specifier)) return true;
+    is_for_others_ = true;
     object(fmt::format("{} for Python {}, not for {}", what, printable(text), target_.full_version));
     return false;
   }
@@ -167,7 +170,7 @@ class Chooser {
     if (needed)
       return fmt::format("{} needs {} {}.{} or newer, the target has {}", what, target_.is_musl ? "musl" : "glibc",
                          target_.libc_major, *needed, target_.libc());
-    return fmt::format("{}: none of {} wheels is for Python {} on {} with {} {}, as {}{}", what, package.files.size(),
+    return fmt::format("{}: none of {} wheels is for Python {} on {} with {} {}: {}{}", what, package.files.size(),
                        target_.python(), target_.machine, target_.is_musl ? "musl" : "glibc", target_.libc(),
                        printable(package.files[0].name),
                        package.instead.empty() ? "" : "; what else there is: " + package.instead);
@@ -205,6 +208,7 @@ class Chooser {
   std::map<std::tuple<PackageManager, std::string>, ChosenPackage> chosen_;
   std::vector<std::string> against_;
   std::size_t against_count_ = 0;
+  bool is_for_others_ = false;  // the lock is, not the wheels of an index
 };
 
 }  // namespace

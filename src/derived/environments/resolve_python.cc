@@ -40,11 +40,32 @@ std::string uv_platform(const WheelTarget& target) {
 
 }  // namespace
 
+namespace {
+
+// An index that answered, and had no wheel: in the words of pip and of uv.
+bool says_no_wheel(std::string_view text) {
+  const auto has = [&](std::string_view words) { return text.find(words) != std::string_view::npos; };
+  for (const std::string_view trouble : {"Retrying (", "Could not fetch URL", "onnection"})
+    if (has(trouble)) return false;
+  if (has("ResolutionImpossible") || has("conflicting dependencies")) return false;
+  return has("No matching distribution found for") || has("has no usable wheels") || has("no wheels with a matching") ||
+         has("Wheels are required for");
+}
+
+}  // namespace
+
 void throw_no_answer(const std::string& program, const ProgramAnswer& answer, const std::string& hint) {
   std::string said;
   for (const std::string& line : parts_between(answer.err.empty() ? answer.out : answer.err, '\n', 40)) {
     if (said.size() + line.size() > complaint_max) break;
     said += (said.empty() ? "" : " ") + line;
+  }
+  if (answer.why.starts_with("it ended with") && says_no_wheel(answer.err)) {
+    throw Error(FailureKind::not_found,
+                fmt::format("{} found no wheel for this target: there is only an sdist, or the index has nothing that "
+                            "fits. It says: {}",
+                            program, printable(said, complaint_max)),
+                "choose another version or another target, or have a wheel built and put into an index of yours");
   }
   if (!answer.why.starts_with("it ended with") || said.empty()) said = answer.why;
   throw Error(FailureKind::command, fmt::format("{} did not resolve this: {}", program, printable(said, complaint_max)),

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/split.h"
 #include "base/text.h"
@@ -34,6 +35,13 @@ void ask_python(Programs& programs, const std::string& interpreter, WheelTarget&
                 "name an interpreter of CPython, or its version");
   std::string version = words[1];  // 3.13.1t: set_python takes the mark behind the patch as well
   set_python(target, version);
+}
+
+// Of a prefix or a virtual environment, the interpreter in it.
+std::string interpreter_file(const std::string& named) {
+  const std::filesystem::path path = absolute_path(named);
+  std::error_code error;
+  return (std::filesystem::is_directory(path, error) ? path / "bin/python3" : path).string();
 }
 
 std::string machine_here() {
@@ -66,7 +74,7 @@ WheelTarget target_of(Programs& programs, const LockOrder& order, bool wants_pyt
   if (!order.python.empty() && is_digit(order.python[0]) && order.python.find('/') == std::string::npos)
     set_python(target, order.python);
   else if (order.python.find('/') != std::string::npos)
-    ask_python(programs, absolute_path(order.python).string(), target);
+    ask_python(programs, interpreter_file(order.python), target);
   else if (!order.python.empty())
     ask_python(programs, order.python, target);
   else if (wants_python)

@@ -134,9 +134,6 @@ InterpreterFacts ask_interpreter(Programs& programs, const fs::path& top, const 
   if (!facts.python.starts_with(source.python.substr(6) + "."))
     throw Error(FailureKind::invalid,
                 fmt::format("the interpreter is {}, and its library is of {}", printable(facts.python), source.python));
-  if (try_whole_number(std::string_view(source.python).substr(8)).value_or(0) < 9)
-    throw Error(FailureKind::invalid, fmt::format("{} cannot compile for a tree that moves", source.python),
-                "take Python 3.9 or newer");
   return facts;
 }
 

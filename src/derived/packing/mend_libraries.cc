@@ -55,7 +55,9 @@ class LibrariesMending {
       else
         look_at(path, view);
     }
+    tell_passed_over();
     refuse_found();
+    sort_needed();
     mended_.views = std::move(files_);
     for (const auto& [how, paths] : wanted_) patch(how, paths);
     return std::move(mended_);
@@ -162,8 +164,7 @@ class LibrariesMending {
     }
     if (names_.contains(name)) return;  // what loads it first is in the tree, too
     const auto in = [&](const std::vector<fs::path>& places) {
-      const auto place = std::ranges::find_if(
-          places, [&](const fs::path& each) { return each.is_absolute() && try_stat(each / name); });
+      const auto place = std::ranges::find_if(places, [&](const fs::path& each) { return has(each, name, path); });
       return place == places.end() ? std::string() : (*place / name).native();
     };
     if (order_.accepted.contains(name) ||
@@ -172,13 +173,49 @@ class LibrariesMending {
     } else if (const std::string there = in(outside); !there.empty()) {
       missing_[name] = fmt::format("{} needs {} of {}", printable(path), printable(name), printable(there, 1000));
     } else if (!in(system_).empty()) {
-      mended_.of_system.insert(name);
+      note_need(is_of_library(path) ? of_modules_ : of_others_, name, path);
     } else if (const std::string local = in(local_); !local.empty()) {
       missing_[name] = fmt::format("{} needs {} of {}", printable(path), printable(name), printable(local, 1000));
     } else if (nowhere_.insert(name).second && mended_.remarks.size() < told_max) {
       mended_.remarks.push_back(
           fmt::format("{} needs {}, which is not on this machine either", printable(path), printable(name)));
     }
+  }
+
+  // A directory that cannot be read is passed over, as the loader does it.
+  bool has(const fs::path& place, const std::string& name, const std::string& path) {
+    if (!place.is_absolute()) return false;
+    std::error_code error;
+    if (fs::exists(place / name, error)) return true;
+    if (error) passed_over_.emplace(place, path);
+    return false;
+  }
+
+  void tell_passed_over() {
+    for (const auto& [place, path] : passed_over_) {
+      if (mended_.remarks.size() >= told_max) return;
+      mended_.remarks.push_back(fmt::format("{} cannot be read, so no library was looked for in it: {} {}",
+                                            printable(place, 1000), printable(path), "or LD_LIBRARY_PATH names it"));
+    }
+  }
+
+  // Modules of the interpreter's own library, which few programs import: tkinter, curses, readline.
+  static bool is_of_library(const std::string& path) {
+    return path.starts_with("lib/python3") && path.find("/lib-dynload/") != std::string::npos;
+  }
+
+  // The first file by name, whatever was looked at before.
+  static void note_need(std::map<std::string, std::string>& needs, const std::string& name, const std::string& path) {
+    const auto [at, is_new] = needs.emplace(name, path);
+    if (!is_new) at->second = std::min(at->second, path);
+  }
+
+  void sort_needed() {
+    for (const auto& [name, path] : of_others_) mended_.of_system.insert(name);
+    for (const auto& [name, path] : of_modules_)
+      if (!of_others_.contains(name)) mended_.optional.insert(name);
+    mended_.needed_by = std::move(of_others_);
+    mended_.needed_by.merge(of_modules_);
   }
 
   void refuse_found() {
@@ -225,7 +262,8 @@ class LibrariesMending {
   std::map<std::string, ElfView> files_;
   std::set<std::string> names_, nowhere_;
   std::vector<fs::path> system_, local_;
-  std::map<std::string, std::string> missing_;
+  std::map<std::string, std::string> missing_, passed_over_;
+  std::map<std::string, std::string> of_others_, of_modules_;  // libraries of the system, and who needs each
   std::vector<std::string> problems_;
   std::map<std::pair<std::string, bool>, std::vector<std::string>> wanted_;
 };

@@ -25,11 +25,13 @@ struct LibrariesOrder {
 };
 
 struct MendedLibraries {
-  std::set<std::string> changed;    // paths below `top`
-  std::string machine;              // "x86_64"
-  std::string glibc;                // the oldest that has what they need, "2.34"
-  std::set<std::string> of_system;  // libraries that the nodes' system must have
-  std::set<std::string> of_nodes;   // accepted ones, and those of drivers
+  std::set<std::string> changed;                 // paths below `top`
+  std::string machine;                           // "x86_64"
+  std::string glibc;                             // the oldest that has what they need, "2.34"
+  std::set<std::string> of_system;               // libraries that the nodes' system must have
+  std::set<std::string> optional;                // that only modules of the interpreter's library need
+  std::set<std::string> of_nodes;                // accepted ones, and those of drivers
+  std::map<std::string, std::string> needed_by;  // of both kinds of the system: a file that needs it
   std::vector<std::string> remarks;
   std::map<std::string, ElfView> views;  // of the tree's files, as they were before
 };

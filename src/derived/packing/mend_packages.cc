@@ -62,6 +62,13 @@ bool has_other_lines(std::string_view text) {
   return false;
 }
 
+// "__editable__.flute-1.2.pth", "__editable___flute_finder.pth"
+std::string editable_name(std::string_view file) {
+  file.remove_prefix(std::string_view("__editable__").size());
+  if (file.starts_with('.') || file.starts_with('_')) file.remove_prefix(1);
+  return std::string(file.substr(0, file.find('-')));
+}
+
 class PackagesMending {
  public:
   explicit PackagesMending(const PackagesOrder& order) : order_(order), site_(order.top / order.below) {}
@@ -122,7 +129,7 @@ class PackagesMending {
 
   void mend_paths(const std::string& name) {
     const std::string text = try_read_text(site_ / name, 1 << 20).value_or("");
-    if (name.starts_with("__editable__")) refuse_editable(name.substr(12, name.find('-') - 12));
+    if (name.starts_with("__editable__")) refuse_editable(editable_name(name));
     if (has_other_lines(text))
       throw Error(FailureKind::invalid, fmt::format("{} has control characters", printable(name)),
                   "remove it with its package");

@@ -134,10 +134,12 @@ _sabath_here="$(CDPATH= cd -P -- "$(dirname -- "$_sabath_here")/.." 2>/dev/null 
 if [ -z "$_sabath_here" ] || [ ! -e "$_sabath_here/bin/activate" ]; then
   echo "this shell does not say which file it reads: set SABATH_ENV to the environment's directory before" >&2
   unset _sabath_here
+  return 1
 else
   if [ -n "${_SABATH_OLD_PATH:-}" ]; then deactivate; fi
   _SABATH_OLD_PATH="$PATH"
   _SABATH_OLD_PYTHONPATH="${PYTHONPATH:-}"
+  _SABATH_OLD_VIRTUAL_ENV="${VIRTUAL_ENV:-}"
   SABATH_ENV="$_sabath_here"
   PATH="$SABATH_ENV/bin:$PATH"
   PYTHONNOUSERSITE=1
@@ -148,7 +150,8 @@ else
     PATH="$_SABATH_OLD_PATH"
     export PATH
     if [ -n "$_SABATH_OLD_PYTHONPATH" ]; then PYTHONPATH="$_SABATH_OLD_PYTHONPATH"; export PYTHONPATH; fi
-    unset SABATH_ENV PYTHONNOUSERSITE _SABATH_OLD_PATH _SABATH_OLD_PYTHONPATH
+    if [ -n "$_SABATH_OLD_VIRTUAL_ENV" ]; then VIRTUAL_ENV="$_SABATH_OLD_VIRTUAL_ENV"; export VIRTUAL_ENV; fi
+    unset SABATH_ENV PYTHONNOUSERSITE _SABATH_OLD_PATH _SABATH_OLD_PYTHONPATH _SABATH_OLD_VIRTUAL_ENV
     unset -f deactivate
     hash -r 2>/dev/null
   }

@@ -143,7 +143,9 @@ class Finishing {
     tree_.machine = libraries.machine;
     tree_.glibc = libraries.glibc;
     tree_.of_system = libraries.of_system;
+    tree_.optional = libraries.optional;
     tree_.of_nodes = libraries.of_nodes;
+    tree_.needed_by = libraries.needed_by;
     for (auto* remarks : {&found.remarks, &scripts.remarks, &libraries.remarks})
       tree_.remarks.insert(tree_.remarks.end(), remarks->begin(), remarks->end());
     changed.insert(finish_.changed.begin(), finish_.changed.end());
@@ -182,6 +184,8 @@ std::string note_text_of(const PackedTree& tree) {
   for (const FoundPackage& each : tree.packages) note.packages.push_back({each.name, each.version, each.build});
   note.system_libraries.assign(tree.of_system.begin(), tree.of_system.end());
   note.node_libraries.assign(tree.of_nodes.begin(), tree.of_nodes.end());
+  note.optional_libraries.assign(tree.optional.begin(), tree.optional.end());
+  note.needed_by = tree.needed_by;
   note.place = tree.place;
   return environment_note_text(note);
 }

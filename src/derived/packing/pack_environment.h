@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <stop_token>
 #include <string>
@@ -31,7 +32,8 @@ struct PackedTree {
   std::string machine, glibc;
   std::string place;  // the only one where it works; empty: any
   std::vector<FoundPackage> packages;
-  std::set<std::string> of_system, of_nodes;  // libraries
+  std::set<std::string> of_system, optional, of_nodes;  // libraries
+  std::map<std::string, std::string> needed_by;         // as of MendedLibraries
   std::uint64_t libraries_changed = 0, scripts_changed = 0, compiled = 0, not_compiled = 0;
   std::vector<std::string> remarks;
 };

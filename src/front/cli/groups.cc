@@ -23,7 +23,7 @@ constexpr VerbGroup all_groups[] = {
 
 constexpr std::pair<std::string_view, std::string_view> nouns[] = {
     {"catalogue", "recipes of your own and of others: new, edit, pin, subscribe, ..."},
-    {"env", "environments of Python and conda: lock, pack, list, show, diff"},
+    {"env", "environments of Python and conda: lock, pack, list, show, diff, image"},
     {"hdf5", "look into HDF5 files, take parts of them, hash their data"},
     {"manifest", "hash a directory, and compare it later: create, verify, diff, ..."},
     {"site", "what this machine has, and what to load: detect, show, diff, solve"},

@@ -12,6 +12,7 @@
   NAME(run)                    \
   NAME(job)                    \
   NAME(job_answer)             \
+  NAME(env_lock)               \
   NAME(supporting)             \
   NAME(apply)                  \
   NAME(trust_add)              \

@@ -33,7 +33,8 @@ std::string note_text(const SessionSettings& settings, const Recipe& recipe, boo
 
 }  // namespace
 
-void check_environment_fits(Comm& comm, const SessionSettings& settings, const Recipe* recipe, bool staged) {
+void check_environment_fits(Comm& comm, const SessionSettings& settings, const Recipe* recipe, bool staged,
+                            EventSink& events) {
   std::string told;
   run_agreed(comm, [&] {
     if (recipe != nullptr) told = Parcel().add(recipe->name).add(note_text(settings, *recipe, staged)).take();
@@ -44,8 +45,10 @@ void check_environment_fits(Comm& comm, const SessionSettings& settings, const R
   run_agreed(comm, [&] {
     if (text.empty() || !comm.node_leader()) return;
     // Modules and their libraries come when the programs start.
-    static_cast<void>(
-        refuse_misfit(name, parse_environment_note(text, fmt::format("{}/{}", name, environment_note_name)), ""));
+    const MachineFit fit =
+        refuse_misfit(name, parse_environment_note(text, fmt::format("{}/{}", name, environment_note_name)), "");
+    const std::string warning = staged && comm.rank() == 0 ? warning_of_unloadable(name, fit) : "";
+    if (!warning.empty()) events.on(event::Warning{warning});
   });
 }
 

@@ -198,14 +198,14 @@ StageRecord Session::stage(const StageRequest& request, EventSink& events, std::
   const std::uint64_t count = told_by_rank_0(comm, recipes.size());
   const std::uint64_t first = told_by_rank_0(comm, others);
   const auto recipe_of = [&](std::size_t i) { return comm.rank() == 0 ? &recipes[i] : nullptr; };
-  for (std::size_t i = first; i < count; ++i) check_environment_fits(comm, state.settings, recipe_of(i), false);
+  for (std::size_t i = first; i < count; ++i) check_environment_fits(comm, state.settings, recipe_of(i), false, events);
   for (std::size_t i = 0; i < count; ++i) {
     const Recipe* recipe = recipe_of(i);
     Staged staged = request.bypass_shared ? stage_past_shared(state.settings, comm, request, recipe, events, stop)
                                           : AssetStaging(state.settings, comm, request, events, stop).run(recipe);
     staged.asset.failure = staged.failure;
     if (i >= first && !staged.failure) {
-      check_environment_fits(comm, state.settings, recipe, true);
+      check_environment_fits(comm, state.settings, recipe, true, events);
       if (!staged.asset.path.empty()) staged.asset.activate = activation_line(staged.asset.path);
     }
     record.assets.push_back(std::move(staged.asset));

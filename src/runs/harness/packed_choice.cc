@@ -145,8 +145,9 @@ void check_packed(const RunCall& call, const RunAsset& asset, const std::string&
     throw Error(FailureKind::not_found, fmt::format("{} is no packed environment", asset.name),
                 fmt::format("`{}` makes one of a virtual environment", verb_text("env pack")));
   const EnvironmentNote note = parse_environment_note(*text, file.string());
-  for (const std::string& warning :
-       {refuse_misfit(asset.name, note, library_path), warning_of_place(note.place, asset.path)})
+  const MachineFit fit = refuse_misfit(asset.name, note, library_path);
+  for (const std::string& warning : {warning_of_lacking(asset.name, fit), warning_of_unloadable(asset.name, fit),
+                                     warning_of_place(note.place, asset.path)})
     if (!warning.empty()) call.warn(warning);
 }
 

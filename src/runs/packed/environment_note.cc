@@ -55,6 +55,8 @@ std::string environment_note_text(const EnvironmentNote& note) {
                {"glibc", note.glibc.empty() ? Json(nullptr) : Json(note.glibc)},
                {"system_libraries", note.system_libraries},
                {"node_libraries", note.node_libraries},
+               {"optional_libraries", note.optional_libraries},
+               {"needed_by", note.needed_by},
                {"packages", std::move(packages)}};
   if (!note.place.empty()) text["place"] = note.place;
   return text.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -78,6 +80,11 @@ EnvironmentNote parse_environment_note(std::string_view text, const std::string&
   note.place = note_line(object, "place");
   note.system_libraries = library_names(object, "system_libraries");
   note.node_libraries = library_names(object, "node_libraries");
+  note.optional_libraries = library_names(object, "optional_libraries");
+  if (auto needed = object.try_object("needed_by", "what needs each library")) {
+    if (needed->members().size() > note_entries_max) object.fail("needed_by", "has too many entries");
+    for (const JsonMember& member : needed->members()) note.needed_by[member.key] = note_line(*needed, member.key);
+  }
   if (const auto* packages = object.try_array("packages")) {
     if (packages->size() > note_entries_max) object.fail("packages", "has too many entries");
     for (const JsonValue& each : *packages) {

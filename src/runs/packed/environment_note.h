@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,7 +29,9 @@ struct EnvironmentNote {
   std::string glibc;                                  // the oldest that has all their symbols: "2.34"; empty: unknown
   std::vector<NotedPackage> packages = {};
   std::vector<std::string> system_libraries = {}, node_libraries = {};  // that no file of it is
-  std::string place = {};                                               // the only one where it works; empty: any
+  std::vector<std::string> optional_libraries = {};   // that only modules of the interpreter's library need
+  std::map<std::string, std::string> needed_by = {};  // a library of the system: a file that needs it
+  std::string place = {};                             // the only one where it works; empty: any
 };
 
 [[nodiscard]] std::string environment_note_text(const EnvironmentNote& note);

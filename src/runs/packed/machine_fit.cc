@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/split.h"
 #include "base/text.h"
+#include "base/wording.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 
@@ -68,21 +69,32 @@ class LoaderPlaces {
   }
 
   bool has(const std::string& name) {
-    if (std::ranges::any_of(directories_, [&](const fs::path& place) { return try_stat(place / name).has_value(); }))
-      return true;
+    if (std::ranges::any_of(directories_, [&](const fs::path& place) { return is_there(place / name); })) return true;
     if (!cache_) cache_ = try_read_text("/etc/ld.so.cache", loader_cache_max).value_or("");
     // Each entry is a name and a path, and both end with a zero.
     for (std::size_t at = 0; (at = cache_->find("/" + name + '\0', at)) != std::string::npos; ++at) {
       const std::size_t begin = cache_->rfind('\0', at) + 1;
-      if (try_stat(cache_->substr(begin, at + 1 + name.size() - begin))) return true;
+      if (is_there(cache_->substr(begin, at + 1 + name.size() - begin))) return true;
     }
     return false;
   }
 
  private:
+  // A directory that cannot be read is passed over, as the loader does it.
+  static bool is_there(const fs::path& file) {
+    std::error_code error;
+    return fs::exists(file, error);
+  }
+
   std::vector<fs::path> directories_;
   std::optional<std::string> cache_;
 };
+
+// "libtirpc.so.3 (of lib/python3.11/lib-dynload/nis.so)"
+std::string with_need(const EnvironmentNote& note, const std::string& name) {
+  const auto needs = note.needed_by.find(name);
+  return needs == note.needed_by.end() ? name : fmt::format("{} (for {})", name, needs->second);
+}
 
 std::string some_of(std::vector<std::string> names) {
   const std::size_t all = names.size();
@@ -107,25 +119,40 @@ MachineFit machine_fit(const EnvironmentNote& note, const std::string& library_p
   LoaderPlaces places(kernel, library_path);
   std::vector<std::string> absent;
   for (const std::string& name : note.system_libraries)
-    if (!places.has(name)) absent.push_back(name);
+    if (!places.has(name)) absent.push_back(with_need(note, name));
   if (!absent.empty())
     fit.against.push_back(fmt::format("this machine does not have {} that it needs: {}",
                                       absent.size() == 1 ? "a library" : "libraries", some_of(absent)));
   for (const std::string& name : note.node_libraries)
     if (!places.has(name)) fit.lacking.push_back(name);
+  for (const std::string& name : note.optional_libraries)
+    if (!places.has(name)) fit.unloadable.push_back(with_need(note, name));
   return fit;
 }
 
-std::string refuse_misfit(const std::string& name, const EnvironmentNote& note, const std::string& library_path) {
-  const MachineFit fit = machine_fit(note, library_path);
+MachineFit refuse_misfit(const std::string& name, const EnvironmentNote& note, const std::string& library_path) {
+  MachineFit fit = machine_fit(note, library_path);
   if (!fit.against.empty()) {
-    throw Error(FailureKind::command,
-                fmt::format("the environment {} cannot run here: {}", name, fmt::join(fit.against, "; ")),
-                "pack one on a machine as old as this one, or install what is missing here");
+    throw Error(
+        FailureKind::command, fmt::format("the environment {} cannot run here: {}", name, fmt::join(fit.against, "; ")),
+        fmt::format("install what is missing here; pack one on a machine as old as this one; or accept by name, in "
+                    "`{}`, the libraries that modules bring to the nodes",
+                    verb_text("env pack")));
   }
+  return fit;
+}
+
+std::string warning_of_lacking(const std::string& name, const MachineFit& fit) {
   if (fit.lacking.empty()) return "";
   return fmt::format("the environment {} wants libraries of drivers and modules that are not found here: {}", name,
                      some_of(fit.lacking));
+}
+
+std::string warning_of_unloadable(const std::string& name, const MachineFit& fit) {
+  if (fit.unloadable.empty()) return "";
+  return fmt::format(
+      "modules of Python's own library in the environment {} do not load on this machine, which is without {}", name,
+      some_of(fit.unloadable));
 }
 
 }  // namespace sabath

@@ -105,6 +105,7 @@ class EnvironmentsCompared {
     fact("glibc", one.glibc, other.glibc);
     libraries(one.system_libraries, other.system_libraries);
     libraries(one.node_libraries, other.node_libraries);
+    libraries(one.optional_libraries, other.optional_libraries);
   }
 
   void libraries(const std::vector<std::string>& one, const std::vector<std::string>& other) {

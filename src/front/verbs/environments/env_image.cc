@@ -19,6 +19,7 @@
 #include "sabath/path.h"
 #include "software/programs.h"
 #include "store/views/write_tree.h"
+#include "verbs/environments/environment_name.h"
 #include "verbs/environments/environment_tree.h"
 #include "verbs/verb.h"
 
@@ -41,6 +42,13 @@ void set_modes(const fs::path& tree) {
   }
   if (error) throw_errno("list", tree, error.value());
   if (::chmod(tree.c_str(), 0755) != 0) throw_errno("chmod", tree, errno);
+}
+
+bool is_image(const Manifest& tree) {
+  bool found = false;
+  if (tree.totals().files != 1) return false;
+  tree.for_each([&](const Entry& each) { found = found || each.path.text().ends_with(".squashfs"); });
+  return found;
 }
 
 void require_program(Programs& programs) {
@@ -75,13 +83,13 @@ EnvImageRecord env_image(Session& session, const EnvImageRequest& request, Event
   EnvImageRecord record;
   record.name = request.name;
   if (record.name.empty()) record.name = by_root ? "environment-image" : request.environment + "-image";
-  check_name(record.name);
   const EnvironmentTree tree = environment_tree(settings, request.environment, false, events, stop);
   if (!tree.in_store)
     throw Error(FailureKind::usage,
                 fmt::format("{} is a directory: an image is made of what the store has", printable(tree.name)),
                 "name a packed environment");
   const auto store = open_stores(settings);
+  refuse_taken_name(settings, *store, record.name, is_image);
   const Lease lease = store->lease({tree.manifest->root()}, "env image " + record.name, {true});
   Programs programs(request.variables, TrustedOwners({settings.trusted_owners.begin(), settings.trusted_owners.end()}),
                     {image_patience, image_patience}, stop);

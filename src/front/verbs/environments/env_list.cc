@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/file.h"
 #include "packed/activation.h"
 #include "packed/machine_fit.h"
 #include "sabath/error.h"
@@ -33,6 +34,17 @@ std::optional<ListedEnvironment> try_list(const Recipe& recipe, Store& store, Ev
   }
 }
 
+void count_files(const std::filesystem::path& top, EnvShowRecord& record) {
+  std::error_code error;
+  for (std::filesystem::recursive_directory_iterator at(top, error), end; !error && at != end; at.increment(error)) {
+    const auto status = try_lstat(at->path());
+    if (!status || !S_ISREG(status->st_mode)) continue;
+    ++record.files;
+    record.bytes += static_cast<std::uint64_t>(status->st_size);
+  }
+  if (error) throw_errno("list", top, error.value());
+}
+
 }  // namespace
 
 EnvListRecord env_list(Session& session, const EnvListRequest&, EventSink& events, std::stop_token stop) {
@@ -58,12 +70,16 @@ EnvShowRecord env_show(Session& session, const EnvShowRequest& request, EventSin
     record.manifest = tree.manifest->root().prefixed();
     record.files = tree.manifest->totals().files;
     record.bytes = tree.manifest->totals().bytes;
+  } else {
+    count_files(tree.place, record);
   }
   record.path = tree.place;
   if (!tree.place.empty()) record.activate = activation_line(tree.place);
   MachineFit fit = machine_fit(tree.note, "");
   record.against = std::move(fit.against);
+  record.fits = record.against.empty();
   record.missing = std::move(fit.lacking);
+  record.not_loadable = std::move(fit.unloadable);
   EnvironmentNote& note = tree.note;
   record.made_of = std::move(note.made_of);
   record.python = std::move(note.python);
@@ -74,6 +90,7 @@ EnvShowRecord env_show(Session& session, const EnvShowRequest& request, EventSin
   for (NotedPackage& each : note.packages) record.packages.push_back({std::move(each.name), std::move(each.version)});
   record.system_libraries = std::move(note.system_libraries);
   record.node_libraries = std::move(note.node_libraries);
+  record.optional_libraries = std::move(note.optional_libraries);
   return record;
 }
 
@@ -137,15 +154,19 @@ struct Described<EnvShowRecord> {
       SABATH_FIELD(platform, .help = "as the interpreter names it"),
       SABATH_FIELD(machine, .help = "of its programs"),
       SABATH_FIELD(glibc, .help = "the oldest that nodes may have; null: unknown", .null_if_empty = true),
-      SABATH_FIELD(files, .help = "in it; 0 of a directory", .unit = "files"),
-      SABATH_FIELD(bytes, .help = "in it; 0 of a directory", .unit = "bytes"),
+      SABATH_FIELD(files, .help = "in it", .unit = "files"),
+      SABATH_FIELD(bytes, .help = "in it", .unit = "bytes"),
       SABATH_FIELD(path, .help = "its view, or the directory; null: there is none", .null_if_empty = true),
       SABATH_FIELD(activate, .help = "the line for bash and zsh", .null_if_empty = true),
       SABATH_FIELD(packages, .help = "in the order of their names"),
       SABATH_FIELD(system_libraries, .help = "libraries that the nodes' system has to have"),
       SABATH_FIELD(node_libraries, .help = "libraries of drivers, and those that were accepted"),
+      SABATH_FIELD(optional_libraries, .help = "that only modules of Python's own library need"),
+      SABATH_FIELD(fits, .help = "whether this machine can run it"),
       SABATH_FIELD(against, .help = "why this machine cannot run it; none: it can"),
       SABATH_FIELD(missing, .help = "libraries of drivers and modules that are not found here"),
+      SABATH_FIELD(not_loadable,
+                   .help = "optional libraries that are not found here, each with the module that needs it"),
       SABATH_FIELD(exit, .help = "the exit code"),
   };
 };

@@ -168,17 +168,6 @@ struct Described<EnvLockRecord> {
 
 std::string to_json(const EnvLockRecord& record) { return record_text(record); }
 
-extern constexpr LibraryVerb env_lock_call = described<env_lock>(
-    "env lock",
-    {.summary = "lock an environment: one wheel or package each, with its digest, for the nodes",
-     .examples = "sabath env lock requirements.txt                      pylock.toml for this machine\n"
-                 "sabath env lock uv.lock --python 3.11 --glibc 2.28    for nodes with older libraries\n"
-                 "sabath env lock environment.yml -o conda-lock.yml     by your micromamba, mamba or conda\n"
-                 "sabath env lock explicit.txt pylock.toml              several files, one environment",
-     .details = "Lock files are read as they are: pylock.toml, uv.lock, conda's explicit list, conda-lock.yml. What is "
-                "not locked is resolved by your uv or pip, and no code of a package runs: sdists, repositories and "
-                "local paths are refused by name. An index that a file names is asked only if your own configuration "
-                "or --index names it. The page docs/environments.md has the rules.",
-     .group = "runs"});
+extern constexpr LibraryVerb env_lock_call = described<env_lock>("env lock");
 
 }  // namespace sabath

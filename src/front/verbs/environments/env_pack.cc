@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "base/wording.h"
 #include "conda/conda_place.h"
 #include "conda/conda_prefix.h"
 #include "holdings/holding.h"
@@ -16,6 +17,7 @@
 #include "packing/stored_environment.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "verbs/environments/environment_name.h"
 #include "verbs/environments/packed_conda.h"
 #include "verbs/environments/packed_lock.h"
 #include "verbs/verb.h"
@@ -34,6 +36,14 @@ std::set<std::string> accepted_names(const EnvPackRequest& request) {
     names.insert(name);
   }
   return names;
+}
+
+void refuse_unfit_name(const SessionSettings& settings, Store& store, const std::string& name) {
+  for (const char* word : {"none", "warn", "check", "create"})
+    if (name == word)
+      throw Error(FailureKind::usage, fmt::format("{} is a word of `{}`, and no name", name, verb_text("run")),
+                  "take another name");
+  refuse_taken_name(settings, store, name, has_environment_note);
 }
 
 bool is_of_wheels(const EnvPackRecord& record) { return record.made_of == "lock"; }
@@ -58,6 +68,11 @@ bool names_prefix(const EnvPackRequest& request) {
                             printable(request.prefix.native(), 1000)),
                 "a virtual environment or a prefix has its own interpreter");
   const bool is_file = std::filesystem::exists(request.prefix, error);
+  if (is_file && !is_directory && request.prefix.filename().native().starts_with("python") &&
+      request.prefix.parent_path().filename() == "bin")
+    throw Error(FailureKind::usage,
+                fmt::format("{} is an interpreter, and a prefix is packed", printable(request.prefix.native(), 1000)),
+                fmt::format("name {}", printable(request.prefix.parent_path().parent_path().native(), 1000)));
   const std::string ending = request.prefix.extension();
   return is_directory || !(is_file || ending == ".toml" || ending == ".lock");
 }
@@ -79,6 +94,7 @@ EnvPackRecord record_of(PackedTree&& tree) {
   record.place = std::move(tree.place);
   record.system_libraries.assign(tree.of_system.begin(), tree.of_system.end());
   record.node_libraries.assign(tree.of_nodes.begin(), tree.of_nodes.end());
+  record.optional_libraries.assign(tree.optional.begin(), tree.optional.end());
   record.remarks = std::move(tree.remarks);
   return record;
 }
@@ -87,9 +103,9 @@ EnvPackRecord record_of(PackedTree&& tree) {
 
 EnvPackRecord env_pack(Session& session, const EnvPackRequest& request, EventSink& events, std::stop_token stop) {
   const SessionSettings& settings = session.settings();
-  check_name(request.name);
   const std::set<std::string> accepted = accepted_names(request);
   const auto store = open_stores(settings);
+  refuse_unfit_name(settings, *store, request.name);
   const Lease lease = store->lease({}, "env pack " + request.name, {true});
   Programs programs(request.environment,
                     TrustedOwners({settings.trusted_owners.begin(), settings.trusted_owners.end()}),
@@ -194,6 +210,7 @@ struct Described<EnvPackRecord> {
       SABATH_FIELD(packages, .help = "in the order of their names"),
       SABATH_FIELD(system_libraries, .help = "libraries that the nodes' system has to have"),
       SABATH_FIELD(node_libraries, .help = "libraries of drivers, and those that were accepted"),
+      SABATH_FIELD(optional_libraries, .help = "that only modules of Python's own library need"),
       SABATH_FIELD(remarks, .help = "what was changed or left out"),
       SABATH_FIELD(known_by, .help = "the recipe that gives the name this root; null: another recipe has the name",
                    .null_if_empty = true),
@@ -212,7 +229,8 @@ extern constexpr LibraryVerb env_pack_call = described<env_pack>(
     "env pack",
     {.summary = "make an interpreter and its packages one asset, which works in any place",
      .examples =
-         "python3 -m venv e && e/bin/pip install numpy && sabath env pack numbers e\n"
+         "uv venv --managed-python e && uv pip install -p e numpy && sabath env pack numbers e\n"
+         "~/.pyenv/versions/3.11.7/bin/python3 -m venv e        then e/bin/pip install numpy, and the same\n"
          "sabath env pack numbers ~/.pyenv/versions/3.11.7      an interpreter's own prefix\n"
          "sabath env pack numbers pylock.toml --python 3.11     the wheels of a lock, and this interpreter\n"
          "sabath env pack numbers ~/miniforge3/envs/numbers --at /local/numbers     conda's files name a place\n"

@@ -10,6 +10,7 @@
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "session/listed_fetch.h"
+#include "verbs/environments/environment_name.h"
 
 namespace sabath {
 namespace {
@@ -69,8 +70,11 @@ std::uint64_t bring_wheels(const SessionSettings& settings, Store& store, const 
 
 PackedLock pack_lock(const SessionSettings& settings, Store& store, Programs& programs, const EnvPackRequest& request,
                      const std::set<std::string>& accepted, EventSink& events, const std::stop_token& stop) {
+  refuse_no_lock(request.prefix);
   AssemblyOrder order{interpreter_prefix(programs, request.python), {}, {}, accepted, stop};
-  order.packages = choose_wheels(programs, request.prefix, order.interpreter).packages;
+  ChosenWheels chosen = choose_wheels(programs, request.prefix, order.interpreter);
+  refuse_other_environment(settings, store, request.name, chosen.target.full_version, chosen.packages);
+  order.packages = std::move(chosen.packages);
   const std::uint64_t fetched_bytes = bring_wheels(settings, store, request, order, events);
   events.on(event::AssetStarted{request.name, std::nullopt, 0});
   events.on(event::PhaseChanged{"pack"});

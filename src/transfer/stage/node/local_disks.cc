@@ -100,8 +100,9 @@ void LocalDisks::reserve(std::span<const Need> needs, const std::string& what, c
     } catch (const Error& error) {
       Failure failure = error.failure();
       if (failure.kind == FailureKind::space) {
-        failure.hint = fmt::format("free space there, stage to another directory, or stage a part ({} shard)",
-                                   option_text("mode"));
+        failure.hint =
+            fmt::format("free space there, stage to another directory, or stage a part of a data set ({} shard)",
+                        option_text("mode"));
       }
       throw Error(failure);
     }
