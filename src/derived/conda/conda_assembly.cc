@@ -155,7 +155,8 @@ class CondaAssembly {
     for (std::size_t i = 0; i < order_.packages.size(); ++i) {
       const ChosenPackage& chosen = order_.packages[i];
       if (chosen.manager != PackageManager::python) continue;
-      wheels.push_back({order_.contents[i], {{}, chosen.file.name, source_.python, python_->index.version, {}}});
+      wheels.push_back(
+          {order_.contents[i], {{}, chosen.file.name, source_.python, python_->index.version, {}, order_.accepted}});
     }
     if (wheels.empty()) return;
     make_directories(top_ / library_of(source_) / "site-packages", 0755);

@@ -112,8 +112,7 @@ class Bringer {
     }
     const SessionSettings& settings = call_.caller.settings;
     if (of_environment_)
-      refuse_writable_tree(directory,
-                           TrustedOwners({settings.trusted_owners.begin(), settings.trusted_owners.end()}),
+      refuse_writable_tree(directory, TrustedOwners({settings.trusted_owners.begin(), settings.trusted_owners.end()}),
                            recipe.name, call_.stop);
     LeasedStore* staged = lease(try_open(stage / ".sabath"));
     Holding holding = used_of(recipe, staged);
@@ -213,8 +212,7 @@ class Bringer {
     if (call_.request.verify == "none") return asset;
     const Seconds time(times_.verify);
     const Manifest manifest = *store->manifest(*holding.root);
-    if (of_environment_ && try_stat(holding.view))
-      refuse_more_entries(manifest, holding.view, recipe.name, call_.stop);
+    if (of_environment_ && try_stat(holding.view)) refuse_more_entries(manifest, holding.view, recipe.name, call_.stop);
     const bool full = call_.request.verify == "full";
     if (!full && store->view_present(manifest)) {
       asset.verified_by = unchanged;
