@@ -84,6 +84,10 @@ class Hostile(PackLock):
         (add("SELF-1.2.data/data/bin/activate"), "how the interpreter starts"),
         (add("SELF-1.2.data/data/lib/PYTHON/os.py"), "standard library"),
         (add("SELF-1.2.data/data/lib/PYTHON/sitecustomize.py"), "standard library"),
+        (add("SELF-1.2.data/data/lib/libm.so.6"), "where the interpreter looks"),
+        (add("SELF-1.2.data/scripts/libm.so.6"), "where the interpreter looks"),
+        (add("SELF-1.2.data/data/lib/glibc-hwcaps/x86-64-v2/libpython3.so"), "glibc-hwcaps"),
+        (add("SELF-1.2.data/data/lib/tls/libm.so.6"), "tls"),
         (add("SELF-1.2.data/unknown/x"), "known folders"),
         (add("SELF-1.2.data/scripts/a/b"), "script in a folder"),
         ({"entry_points": "[console_scripts]\n../../x = SELF:main\n"}, "names a program ../../x"),
@@ -100,6 +104,8 @@ class Hostile(PackLock):
     LATER = (  # seen in the tree that they are unpacked into
         (add("SELF-1.2.data/scripts/run", b"#!/opt/perl/bin/perl\n"), "/opt/perl/bin/perl"),
         (add("up.pth", b"../../../../elsewhere\n"), "up.pth"),
+        (add("sitecustomize.py", b"x = 1\n"), "sitecustomize.py is code"),
+        (add("SELF-nspkg.pth", b"import sys, types, os;open(chr(47) + 'tmp')\n"), "each start"),
     )  # fmt: skip
     AT_ONCE = 16
 

@@ -179,6 +179,42 @@ class InEnvironment(Runs):
         self.assertEqual(seen[0], os.path.realpath(self.home / "node/horn"))
         self.assertEqual(record["environment"]["packed"]["manifest"], self.packed["manifest"])
 
+    def test_a_file_more_is_refused(self):
+        site = python_prefix.site(self.packed["path"])
+        site.chmod(0o755)
+        for name in ("sitecustomize.py", "x.pth", "a/b.py"):
+            (site / name).parent.mkdir(exist_ok=True)
+            (site / name).write_text("import sys; print('more')\n")
+            self.assertIn(f"site-packages/{name.split('/')[0]}", self.launch("model", "--env", "horn", code=7).err)
+            self.assertFalse(self.run_directory.exists())
+            (site / name).unlink()
+        self.launch("model", "--env", "horn", code=7)  # an empty directory is a package for Python
+        (site / "a").rmdir()
+        self.in_it("--env", "horn")
+        self.expect(self.sabath.run("stage", "data", "--env", "horn", "--to", self.home / "node"))
+        tree = self.home / "node/horn"
+        (tree / "lib/libm.so.6").write_bytes(b"x")
+        shutil.rmtree(self.run_directory)
+        self.assertIn("lib/libm.so.6", self.launch("model", "--env", "horn", "--at", self.home / "node", code=7).err)
+        (tree / "lib/libm.so.6").unlink()
+        self.in_it("--env", "horn", "--at", self.home / "node")
+
+    def test_a_tree_that_others_may_write_is_refused(self):
+        self.expect(self.sabath.run("stage", "data", "--env", "horn", "--to", self.home / "node"))
+        tree = self.home / "node/horn"
+        for place in (self.home / "node", tree, tree / "lib", tree / "environment.json"):
+            mode = place.stat().st_mode & 0o777
+            place.chmod(mode | 0o002)
+            error = self.launch("model", "--env", "horn", "--at", self.home / "node", code=4).err
+            self.assertIn("others may write it", error)
+            self.assertFalse(self.run_directory.exists())
+            place.chmod(mode)
+        if os.geteuid() == 0:
+            os.chown(tree / "bin", 64003, 64003)
+            self.assertIn("uid 64003", self.launch("model", "--env", "horn", "--at", self.home / "node", code=4).err)
+            os.chown(tree / "bin", 0, 0)
+        self.in_it("--env", "horn", "--at", self.home / "node")
+
 
 if __name__ == "__main__":
     main()

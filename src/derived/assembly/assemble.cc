@@ -122,7 +122,7 @@ class Assembly {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       if (parts_[i]) continue;
       const ChosenPackage& package = order_.packages[i];
-      WheelOrder order{{}, package.file.name, source_.python, facts_.python, origin_note_of(package)};
+      WheelOrder order{{}, package.file.name, source_.python, facts_.python, origin_note_of(package), order_.accepted};
       others_.push_back({order_.wheels[i], std::move(order)});
       numbers_.push_back(i);
     }
@@ -194,7 +194,8 @@ class Assembly {
     for (WheelToUnpack& wheel : others_)  // notes of other installers may be gone
       std::erase_if(wheel.places, [&](const std::string& path) { return !try_lstat(top_ / path); });
     for (const std::string& name : order_.accepted)
-      if (PackedPart* const part = owner_of(site_ + "/" + name)) part->accepted.insert(name);
+      for (const std::string& folder : {site_, std::string("lib"), std::string("bin")})
+        if (PackedPart* const part = owner_of(folder + "/" + name)) part->accepted.insert(name);
   }
 
   void note_package(const FoundPackage& package) {

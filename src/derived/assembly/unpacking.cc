@@ -1,6 +1,5 @@
 #include "assembly/unpacking.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,7 +11,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/file.h"
+#include "assembly/content_copy.h"
 #include "base/threads.h"
 #include "sabath/error.h"
 
@@ -79,7 +78,8 @@ class Unpacking {
   void unpack(std::size_t i) {
     WheelToUnpack& wheel = wheels_[i];
     const fs::path copy = top_.parent_path() / fmt::format("wheel-{}", i);
-    wheel.order.file = file_of(wheel.content, copy);
+    copy_proven(store_, wheel.content, copy, wheel.order.file_name, stop_);
+    wheel.order.file = copy;
     {
       const WheelArchive archive(wheel.order);
       wheel.label = archive.label();
@@ -88,20 +88,7 @@ class Unpacking {
       space_.reserve(archive.bytes(), archive.places().size(), wheel.label);
       archive.unpack(top_, stop_);
     }
-    if (wheel.order.file == copy) fs::remove(copy);
-  }
-
-  // The object itself; content of a pack is small, and is copied out.
-  fs::path file_of(const Digest& content, const fs::path& copy) {
-    if (fs::path object = store_.object_path(content); try_stat(object)) return object;
-    const auto opened = store_.open_content(content);
-    if (!opened) throw Error(FailureKind::storage, "a wheel vanished from the store", "run again");
-    const Fd out = open_file(copy, O_WRONLY | O_CREAT | O_EXCL, 0600);
-    std::vector<std::byte> buffer(1 << 18);
-    std::uint64_t at = 0;
-    for (std::size_t got = 0; (got = opened->read(at, buffer)) > 0; at += got)
-      write_all(out.get(), std::span(buffer).first(got), copy);
-    return copy;
+    fs::remove(copy);
   }
 
   Store& store_;

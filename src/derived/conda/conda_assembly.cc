@@ -1,6 +1,5 @@
 #include "conda/conda_assembly.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "assembly/content_copy.h"
 #include "assembly/unpacking.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -74,29 +74,16 @@ class CondaAssembly {
   }
 
  private:
-  // The object itself; content of a pack is small, and is copied out.
-  fs::path file_of(const Digest& content, const fs::path& copy) {
-    if (fs::path object = store_.object_path(content); try_stat(object)) return object;
-    const auto opened = store_.open_content(content);
-    if (!opened) throw Error(FailureKind::storage, "a package vanished from the store", "run again");
-    const Fd out = open_file(copy, O_WRONLY | O_CREAT | O_EXCL, 0600);
-    std::vector<std::byte> buffer(1 << 18);
-    std::uint64_t at = 0;
-    for (std::size_t got = 0; (got = opened->read(at, buffer)) > 0; at += got)
-      write_all(out.get(), std::span(buffer).first(got), copy);
-    return copy;
-  }
-
   [[nodiscard]] fs::path folder_of(std::size_t i) const { return top_.parent_path() / fmt::format("package-{}", i); }
 
   CondaPackage unpack(std::size_t i) {
     if (order_.stop.stop_requested()) throw Error(FailureKind::interrupted, "packing was stopped");
     const ChosenPackage& chosen = order_.packages[i];
     const fs::path copy = folder_of(i).native() + ".copy";
-    const fs::path file = file_of(order_.contents[i], copy);
+    copy_proven(store_, order_.contents[i], copy, chosen.file.name, order_.stop);
     CondaPackage package =
-        unpack_conda_package({file, chosen.file.name, chosen.name, chosen.version, folder_of(i)}, order_.stop);
-    if (file == copy) fs::remove(copy);
+        unpack_conda_package({copy, chosen.file.name, chosen.name, chosen.version, folder_of(i)}, order_.stop);
+    fs::remove(copy);
     space_.reserve(package.bytes, package.items.size(), package.label);
     if (!package.scripts.empty()) refuse_scripts(package, chosen.name);
     packages_.push_back({package.index.name, package.index.version, package.index.build, channel_of(chosen),
@@ -168,7 +155,8 @@ class CondaAssembly {
     for (std::size_t i = 0; i < order_.packages.size(); ++i) {
       const ChosenPackage& chosen = order_.packages[i];
       if (chosen.manager != PackageManager::python) continue;
-      wheels.push_back({order_.contents[i], {{}, chosen.file.name, source_.python, python_->index.version, {}}});
+      wheels.push_back(
+          {order_.contents[i], {{}, chosen.file.name, source_.python, python_->index.version, {}, order_.accepted}});
     }
     if (wheels.empty()) return;
     make_directories(top_ / library_of(source_) / "site-packages", 0755);

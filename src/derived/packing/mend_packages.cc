@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "packing/installed_record.h"
 #include "packing/rewritten_file.h"
+#include "packing/start_code.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 
@@ -36,17 +37,6 @@ std::string_view next_line(std::string_view& text) {
   const std::string_view line = text.substr(0, end);
   text.remove_prefix(std::min(end + 1, text.size()));
   return line;
-}
-
-// Lines that begin with `import` are code that each start of the interpreter runs. Of these, setuptools' and namespace
-// packages' name no place.
-bool is_known_code(std::string_view file, std::string_view line) {
-  if (file == "distutils-precedence.pth")
-    return line.starts_with("import os; var = 'SETUPTOOLS_USE_DISTUTILS'; ") &&
-           line.find('/') == std::string_view::npos;
-  if (file.ends_with("-nspkg.pth"))
-    return line.starts_with("import sys, types, os;") && line.find("'/") == std::string_view::npos;
-  return false;
 }
 
 // Python also ends lines where people see none, and skips a mark at the front: code could hide there.
@@ -77,6 +67,8 @@ class PackagesMending {
     for (const std::string& name : entries_of(site_)) {
       if (name == "_virtualenv.pth" || name == "_virtualenv.py")
         fs::remove(site_ / name);
+      else if (is_start_module(name))
+        refuse_start_module(name);
       else if (name.ends_with(".pth"))
         mend_paths(name);
       else if (name.ends_with(".egg-link"))
@@ -96,6 +88,13 @@ class PackagesMending {
     throw Error(FailureKind::invalid,
                 fmt::format("{} is installed as editable: its code lies elsewhere", printable(name)),
                 "install it without -e, then pack again");
+  }
+
+  void refuse_start_module(const std::string& name) const {
+    if (order_.accepted.contains(name)) return;
+    throw Error(FailureKind::invalid,
+                fmt::format("{} is code that each start of the interpreter runs", printable(name)),
+                "remove it with its package, or accept it by its name if its code works elsewhere");
   }
 
   void look_at(const std::string& folder, const std::string& file) {
@@ -145,7 +144,7 @@ class PackagesMending {
     const std::string_view word = trim(line);
     if (word.empty() || word.starts_with('#')) return std::string(line);
     if (line.starts_with("import ") || line.starts_with("import\t")) {
-      if (is_known_code(name, line) || order_.accepted.contains(name)) return std::string(line);
+      if (is_known_start_code(name, line) || order_.accepted.contains(name)) return std::string(line);
       throw Error(FailureKind::invalid,
                   fmt::format("{} has code that each start of the interpreter runs", printable(name)),
                   "remove it with its package, or accept it by its name if its code works elsewhere");

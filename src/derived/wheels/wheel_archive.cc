@@ -50,6 +50,7 @@ WheelArchive::WheelArchive(WheelOrder order)
     : order_(std::move(order)), name_(name_of(order_.file_name)), archive_(order_.file) {
   layout_.label = fmt::format("{} {}", name_.name, public_text(name_.version));
   layout_.python = order_.python;
+  layout_.accepted = order_.accepted;
   judge_members();
   find_info();
   check_self();

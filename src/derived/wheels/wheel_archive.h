@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -21,10 +22,11 @@ namespace sabath {
 
 struct WheelOrder {
   std::filesystem::path file;
-  std::string file_name;     // of the lock: "flute-1.2-py3-none-any.whl"
-  std::string python;        // "python3.11": the folder of the library
-  std::string full_version;  // "3.11.7": what it may require
-  std::string origin_note;   // direct_url.json; empty: it came from an index
+  std::string file_name;                // of the lock: "flute-1.2-py3-none-any.whl"
+  std::string python;                   // "python3.11": the folder of the library
+  std::string full_version;             // "3.11.7": what it may require
+  std::string origin_note;              // direct_url.json; empty: it came from an index
+  std::set<std::string> accepted = {};  // libraries beside the interpreter's own
 };
 
 class WheelArchive {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/split.h"
 #include "base/text.h"
@@ -37,6 +38,26 @@ void check_prefix_place(const WheelLayout& layout, const std::string& name, cons
   if ((key.starts_with(library) && !key.starts_with(library + "site-packages/")) ||
       (key.starts_with("lib/python3") && key.ends_with(".zip")))
     refuse_member(layout.label, name, "goes into the standard library");
+}
+
+// The interpreter and its modules look for libraries there: another libm.so.6 would run in each of its starts, and when
+// modules are compiled. The loader also looks in folders of these names below each such directory.
+void check_library_place(const WheelLayout& layout, const std::string& name, const std::string& place) {
+  constexpr std::array<std::string_view, 8> loader_folders{"glibc-hwcaps", "tls",    "haswell", "xeon_phi",
+                                                           "avx512_1",     "x86_64", "aarch64", "power9"};
+  const std::string key = place_key(place);
+  const auto parts = parts_at(key, '/');
+  const bool is_searched = parts.size() == 1 || parts[0] == "lib" || parts[0] == "bin";
+  if (!is_searched || key.starts_with("lib/" + layout.python + "/site-packages/")) return;
+  if (parts.size() > 2 && std::ranges::find(loader_folders, parts[1]) != loader_folders.end())
+    refuse_member(layout.label, name,
+                  fmt::format("goes into {}, where the loader looks for libraries first", parts[1]));
+  const std::string file = place.substr(place.rfind('/') + 1);
+  if (parts.size() > 2 || parts.back().find(".so") == std::string::npos || layout.accepted.contains(file)) return;
+  throw Error(FailureKind::invalid,
+              fmt::format("{}: {} is a library where the interpreter looks for its own", layout.label, printable(name)),
+              fmt::format("accept {} by its name if you trust the package: its code may run when it is packed",
+                          printable(file)));
 }
 
 // Notes of one package that another one brings would make it look installed, or like another version.
@@ -102,6 +123,7 @@ std::string wheel_place(const WheelLayout& layout, const std::string& name) {
       refuse_member(layout.label, name, "is in none of the known folders of .data");
     }
     check_prefix_place(layout, name, place);
+    check_library_place(layout, name, place);
   }
   check_info_place(layout, name, place);
   return place;

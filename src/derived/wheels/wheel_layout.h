@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -11,10 +12,11 @@
 namespace sabath {
 
 struct WheelLayout {
-  std::string label;          // "flute 1.2", for messages
-  std::string python;         // "python3.11": the folder of the library
-  std::string stem;           // "flute-1.2": of its .dist-info and .data
-  std::string header_folder;  // "flute"
+  std::string label;               // "flute 1.2", for messages
+  std::string python;              // "python3.11": the folder of the library
+  std::string stem;                // "flute-1.2": of its .dist-info and .data
+  std::string header_folder;       // "flute"
+  std::set<std::string> accepted;  // names of libraries beside the interpreter's own that a user vouches for
 
   [[nodiscard]] std::string packages() const { return "lib/" + python + "/site-packages"; }
   [[nodiscard]] std::string info() const { return stem + ".dist-info"; }

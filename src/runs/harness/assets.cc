@@ -18,6 +18,7 @@
 #include "fetch/known_tree.h"
 #include "fetch/shown_view.h"
 #include "harness/asset_places.h"
+#include "harness/environment_entries.h"
 #include "harness/packed_choice.h"
 #include "holdings/holding.h"
 #include "holdings/lineage.h"
@@ -82,7 +83,8 @@ std::string repository_of(const RunCall& call, const Store& store, const Recipe&
 
 class Bringer {
  public:
-  Bringer(const RunCall& call, RunAssets& assets) : call_(call), times_(assets.times), stores_(assets.stores) {}
+  Bringer(const RunCall& call, RunAssets& assets, bool of_environment = false)
+      : call_(call), times_(assets.times), stores_(assets.stores), of_environment_(of_environment) {}
 
   RunAsset bring(const Recipe& recipe) {
     auto asset = try_present(recipe);
@@ -108,6 +110,10 @@ class Bringer {
       throw Error(FailureKind::offline, fmt::format("{} is not staged at {}", recipe.name, stage.string()),
                   fmt::format("`{}` brings it", staging_line(recipe, stage)));
     }
+    const SessionSettings& settings = call_.caller.settings;
+    if (of_environment_)
+      refuse_writable_tree(directory, TrustedOwners({settings.trusted_owners.begin(), settings.trusted_owners.end()}),
+                           recipe.name, call_.stop);
     LeasedStore* staged = lease(try_open(stage / ".sabath"));
     Holding holding = used_of(recipe, staged);
     Store* store = staged == nullptr ? nullptr : &staged->store();
@@ -134,6 +140,7 @@ class Bringer {
                               counted(check.missing.size(), "file is", "files are")),
                   fmt::format("`{}` brings it", staging_line(recipe, stage)));
     }
+    if (of_environment_) refuse_more_entries(manifest, directory, recipe.name, call_.stop);
     asset.verified_by = check.read ? read_again : unchanged;
     return asset;
   }
@@ -205,6 +212,7 @@ class Bringer {
     if (call_.request.verify == "none") return asset;
     const Seconds time(times_.verify);
     const Manifest manifest = *store->manifest(*holding.root);
+    if (of_environment_ && try_stat(holding.view)) refuse_more_entries(manifest, holding.view, recipe.name, call_.stop);
     const bool full = call_.request.verify == "full";
     if (!full && store->view_present(manifest)) {
       asset.verified_by = unchanged;
@@ -251,6 +259,7 @@ class Bringer {
   RunTimes& times_;
   std::deque<LeasedStore>& stores_;
   LeasedStore* main_ = nullptr;  // one of them
+  const bool of_environment_;    // all files of its tree count
 };
 
 }  // namespace
@@ -275,7 +284,7 @@ std::optional<RunAsset> known_code(const SessionSettings& settings, const Recipe
 RunAssets bring_packed(const RunCall& call, const ResolvedRun& run) {
   RunAssets assets;
   if (!run.packed) return assets;
-  Bringer bringer(call, assets);
+  Bringer bringer(call, assets, true);
   const fs::path stage = stage_of(call);
   const bool staged = !stage.empty() && try_stat(stage / run.packed->name);
   if (!stage.empty() && !staged)

@@ -45,13 +45,16 @@ TEST(WheelPlaces, AreThoseOfAnInstaller) {
   EXPECT_EQ(place("flute-1.2.data/headers/a/b.h"), "include/python3.11/flute/a/b.h");
   EXPECT_EQ(place("flute-1.2.data/data/share/man/flute.1"), "share/man/flute.1");
   EXPECT_EQ(place("flute-1.2.data/data/lib/python3.11/site-packages/x.py"), "lib/python3.11/site-packages/x.py");
+  EXPECT_EQ(place("flute-1.2.data/data/lib/cmake/x.so.txt"), "lib/cmake/x.so.txt");
   EXPECT_EQ(place("flute.data/x"), "lib/python3.11/site-packages/flute.data/x");
 }
 
 TEST(WheelPlaces, OfTheInterpreterAndOfOthersAreRefused) {
   for (const std::string name :
        {"pyvenv.cfg", "environment.json", "bin/activate", "bin/python3", "bin/Python", "bin/pybuilddir.txt",
-        "lib/python3.11/os.py", "lib/PYTHON3.11/os.py", "lib/python311.zip", "lib64/x.so"})
+        "lib/python3.11/os.py", "lib/PYTHON3.11/os.py", "lib/python311.zip", "lib64/x.so", "lib/libm.so.6",
+        "lib/LIBM.SO.6", "lib/libpython3.11.so", "libm.so", "bin/libm.so.6", "lib/glibc-hwcaps/x86-64-v2/libm.so.6",
+        "lib/tls/libm.so.6", "lib/haswell/x/libm.so.6"})
     EXPECT_NE(why_no_place("flute-1.2.data/data/" + name), "") << name;
   for (const std::string name :
        {"flute-1.2.data/x", "flute-1.2.data", "flute-1.2.data/scripts", "flute-1.2.data/other/x",
