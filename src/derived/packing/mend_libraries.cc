@@ -204,7 +204,7 @@ class LibrariesMending {
     return path.starts_with("lib/python3") && path.find("/lib-dynload/") != std::string::npos;
   }
 
-  // The first file by name, whatever was looked at before.
+  // The first file by name, in any order of the looks.
   static void note_need(std::map<std::string, std::string>& needs, const std::string& name, const std::string& path) {
     const auto [at, is_new] = needs.emplace(name, path);
     if (!is_new) at->second = std::min(at->second, path);

@@ -148,8 +148,9 @@ PrefixSource prefix_source(const fs::path& prefix, bool interpreter_only, bool o
                 "make a virtual environment with its interpreter, and pack that");
   source.python = library_folder(source.base, source.interpreter);
   if (try_whole_number(std::string_view(source.python).substr(8)).value_or(0) < 9)
-    throw Error(FailureKind::invalid, fmt::format("{} cannot compile for a tree that moves", source.python),
-                "take Python 3.9 or newer");
+    throw Error(FailureKind::invalid,
+                fmt::format("{} cannot compile for a tree that moves: Python 3.9 or newer can", source.python),
+                "take a newer interpreter");
   if (source.is_venv && !try_stat(source.packages()))
     throw Error(
         FailureKind::invalid,
