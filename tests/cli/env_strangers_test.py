@@ -1,6 +1,10 @@
 #!/usr/bin/python3
 """What strangers wrote is packed by its proven bytes, starts no code, and shows no file of others."""
 
+import shutil
+import struct
+import subprocess
+
 from support import python_prefix
 from support.case import main
 from support.packed_lock import PackLock, skip_without_tools
@@ -50,6 +54,56 @@ class Strangers(PackLock):
         self.pack(self.lock(self.wheel("reed", "2", files=files)))
         files["distutils-precedence.pth"] = hack.encode() + b"print(1)\n"
         self.assertIn("distutils-precedence.pth", self.pack(self.lock(self.wheel("reed", "3", files=files)), code=12).err)
+
+    def test_a_shared_store_takes_what_its_members_can_read(self):
+        mine = python_prefix.install(python_prefix.venv(self.base, self.home / "mine"))
+        shared = self.home / "shared"
+        self.expect(self.sabath.run("init", "--shared", "--store", shared))
+        pack = ("env", "pack", "x", mine, "--store", shared)
+        self.home.chmod(0o755)
+        secret = python_prefix.site(mine) / "flute/secret.txt"
+        secret.write_text("mine alone")
+        secret.chmod(0o600)
+        self.assertIn("flute/secret.txt may not go into", self.expect(self.sabath.run(*pack), 4).err)
+        secret.chmod(0o644)
+        secret.parent.chmod(0o700)
+        self.assertIn("may not go into", self.expect(self.sabath.run(*pack), 4).err)
+        secret.parent.chmod(0o755)
+        self.expect(self.sabath.run(*pack))
+
+    def test_a_library_that_hides_what_it_loads(self):
+        if not shutil.which("gcc"):
+            self.skipTest("gcc is not here")
+        outside = self.home / "outside/libreed.so"
+        outside.parent.mkdir()
+        (self.home / "a.c").write_text("int reed(void) { return 3; }\n")
+        made = ["gcc", "-shared", "-fPIC", self.home / "a.c", "-o"]
+        subprocess.run([*made, outside], check=True)
+
+        def library(*flags):
+            subprocess.run([*made, self.home / "x.so", *flags], check=True)
+            return bytearray((self.home / "x.so").read_bytes())
+
+        def headers(data):
+            return [(at, list(struct.unpack_from("<IIQQQQQQ", data, at))) for at in range(*(lambda start, count: (start, start + 56 * count, 56))(struct.unpack_from("<Q", data, 32)[0], struct.unpack_from("<H", data, 56)[0]))]  # fmt: skip
+
+        def with_dynamic(**lies):
+            data = library("-Wl,--no-as-needed", outside, f"-Wl,-rpath,{outside.parent}")
+            for at, header in headers(data):
+                if header[0] == 2:
+                    header[2] = lies.get("offset", header[2])
+                    header[5] = lies.get("size", header[5])
+                if header[0] == 2 or (header[0] == 0x6474E551 and lies.get("twice")):
+                    header[0] = 2
+                struct.pack_into("<IIQQQQQQ", data, at, *header)
+            return data
+
+        rows = (library(f"-Wl,-f,{outside}"), library(f"-Wl,-F,{outside}"), library(f"-Wl,--depaudit={outside}"),
+                with_dynamic(), with_dynamic(offset=64), with_dynamic(size=16), with_dynamic(size=16 * 9000), with_dynamic(twice=True))  # fmt: skip
+        for number, data in enumerate(rows):
+            with self.subTest(number=number):
+                reed = self.wheel("reed", f"1.{number}", files={"reed/x.so": bytes(data)})
+                self.assertIn("reed/x.so", self.pack(self.lock(reed), code=12).err)
 
 
 if __name__ == "__main__":

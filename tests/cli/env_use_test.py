@@ -158,6 +158,18 @@ class Use(Ranks):
         self.expect(self.sabath.run("stage", "--to", self.home / "no"), 2)
         self.assertFalse((self.home / "no").exists())
 
+    def test_where_others_may_write_no_line_activates_it(self):
+        self.pack()
+        node = self.home / "node"
+        node.mkdir()
+        node.chmod(0o777)
+        done = self.expect(self.sabath.run("stage", "--env", "horn", "--to", node))
+        self.assertIn("horn is not to be activated", done.err)
+        self.assertEqual(done.out.splitlines(), [f"{node}/horn"])
+        node.chmod(0o755)
+        done = self.expect(self.sabath.run("stage", "--env", "horn", "--to", node))
+        self.assertEqual(done.out.splitlines(), [f". {node}/horn/bin/activate"])
+
     def test_a_job_stages_it_and_runs_in_it(self):
         self.pack()
         place(self.home / "f.bin", b"abc")

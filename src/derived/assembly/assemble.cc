@@ -75,7 +75,7 @@ class Assembly {
       throw Error(FailureKind::usage, fmt::format("the store lies in {}", printable(source_.base.native(), 1000)),
                   "take a store elsewhere");
     const std::vector<fs::path> places{source_.root, source_.given};
-    TreeCopy copying(top_, places, order_.stop);
+    TreeCopy copying(top_, places, order_.stop, admits_of(store_));
     copy_interpreter(copying, source_);
     link_interpreter_names(top_, source_);
     copying.finish();

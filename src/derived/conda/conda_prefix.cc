@@ -99,7 +99,7 @@ class CondaPrefixPacking {
   }
 
   void copy(const std::vector<fs::path>& places) {
-    TreeCopy copying(order_.to, places, order_.stop);
+    TreeCopy copying(order_.to, places, order_.stop, order_.admit);
     copying.add(source_.root, "", [this](const std::string& path) {
       return is_of_conda_itself(path) || is_left_out_of_prefix(source_, path);
     });

@@ -1,6 +1,8 @@
 // pylock.toml (PEP 751) of pip, uv and others: https://packaging.python.org/en/latest/specifications/pylock-toml/.
 #include <fmt/format.h>
 
+#include <set>
+
 #include <optional>
 #include <utility>
 
@@ -26,7 +28,10 @@ std::optional<LockedFile> pylock_file(JsonObject& entry, std::string_view origin
   if (auto name = entry.try_text("name")) file.name = std::move(*name);
   file.size_bytes = entry.try_uint("size");
   if (auto hashes = entry.try_object("hashes", "hashes")) {
+    std::set<std::string> algorithms;
     for (const JsonMember& member : hashes->members()) {
+      if (!algorithms.insert(to_lower(member.key)).second)
+        throw_at(origin, member.line, fmt::format("has two hashes of {}", printable(member.key)));
       const std::string& digits = checked_text(member.value, origin, member.key);
       if (!take_digest(to_lower(member.key) + ":" + digits, file))
         throw_at(origin, member.line, fmt::format("is no digest of {}", printable(member.key)));

@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t segments_max = 512, dynamic_max = 8192, needed_max = 1024, word_max = 64 << 10,
                       versions_max = 4096;
+constexpr std::uint64_t page_bytes = 4096, address_max = std::uint64_t{1} << 56;
 constexpr std::string_view glibc_mark = "GLIBC_";
 
 class ElfReader {
@@ -66,6 +67,26 @@ class ElfReader {
     return std::nullopt;
   }
 
+  // Memory of a segment behind its bytes: of a file of symbols for debuggers, all.
+  [[nodiscard]] bool is_zeros(std::uint64_t address) const {
+    return std::ranges::any_of(segments_, [&](const Elf64_Phdr& each) {
+      return each.p_type == PT_LOAD && address >= each.p_vaddr && address - each.p_vaddr >= each.p_filesz &&
+             address - each.p_vaddr < each.p_memsz;
+    });
+  }
+
+  // Two segments in one page of memory: the later hides a part of the one before.
+  [[nodiscard]] bool hides_bytes() const {
+    std::uint64_t end = 0;
+    for (const Elf64_Phdr& each : segments_) {
+      if (each.p_type != PT_LOAD || each.p_memsz == 0) continue;
+      if (each.p_vaddr / page_bytes * page_bytes < end || each.p_memsz > address_max || each.p_vaddr > address_max)
+        return true;
+      end = each.p_vaddr + each.p_memsz;
+    }
+    return false;
+  }
+
   bool read_dynamic() {
     Elf64_Ehdr header{};
     if (!read(&header, sizeof header, 0)) return false;
@@ -73,15 +94,27 @@ class ElfReader {
     if (header.e_phnum > segments_max || header.e_phentsize != sizeof(Elf64_Phdr)) return false;
     segments_.resize(header.e_phnum);
     if (!read(segments_.data(), segments_.size() * sizeof(Elf64_Phdr), header.e_phoff)) return false;
-    for (const Elf64_Phdr& each : segments_)
-      if (each.p_type == PT_DYNAMIC) return read_entries(each);
-    return true;
+    // As the loader has it: by its address in memory, not by its offset. It takes one of two, so two are
+    // refused.
+    const Elf64_Phdr* dynamic = nullptr;
+    for (const Elf64_Phdr& each : segments_) {
+      if (each.p_type != PT_DYNAMIC) continue;
+      if (dynamic != nullptr) return false;
+      dynamic = &each;
+    }
+    return dynamic == nullptr || (!hides_bytes() && read_entries(*dynamic));
   }
 
   bool read_entries(const Elf64_Phdr& segment) {
-    if (segment.p_filesz / sizeof(Elf64_Dyn) > dynamic_max) return false;
-    std::vector<Elf64_Dyn> entries(segment.p_filesz / sizeof(Elf64_Dyn));
-    if (!entries.empty() && !read(entries.data(), entries.size() * sizeof(Elf64_Dyn), segment.p_offset)) return false;
+    const auto place = place_of(segment.p_vaddr);
+    if (!place) return is_zeros(segment.p_vaddr);
+    std::vector<Elf64_Dyn> entries;
+    do {  // the loader stops at the last one, and not at the end of the segment
+      Elf64_Dyn entry{};
+      if (entries.size() >= dynamic_max || !read(&entry, sizeof entry, *place + entries.size() * sizeof entry))
+        return false;
+      entries.push_back(entry);
+    } while (entries.back().d_tag != DT_NULL);
     std::optional<std::uint64_t> texts;
     for (const Elf64_Dyn& each : entries) {
       if (each.d_tag == DT_NULL) break;
@@ -90,11 +123,11 @@ class ElfReader {
     std::optional<std::string> runpath, rpath;
     for (const Elf64_Dyn& each : entries) {
       if (each.d_tag == DT_NULL) break;
-      if (each.d_tag != DT_NEEDED && each.d_tag != DT_SONAME && each.d_tag != DT_RUNPATH && each.d_tag != DT_RPATH)
+      if (!is_needed(each.d_tag) && each.d_tag != DT_SONAME && each.d_tag != DT_RUNPATH && each.d_tag != DT_RPATH)
         continue;
       const auto text = texts ? word(*texts + each.d_un.d_val) : std::nullopt;
       if (!text || view_.needed.size() >= needed_max) return false;
-      if (each.d_tag == DT_NEEDED) view_.needed.push_back(*text);
+      if (is_needed(each.d_tag)) view_.needed.push_back(*text);
       if (each.d_tag == DT_SONAME) view_.soname = *text;
       if (each.d_tag == DT_RUNPATH) runpath = text;
       if (each.d_tag == DT_RPATH) rpath = text;
@@ -103,6 +136,11 @@ class ElfReader {
     view_.is_rpath = !runpath && rpath;
     if (runpath || rpath) split(runpath ? *runpath : *rpath);
     return true;
+  }
+
+  // Filters and audits are loaded as well.
+  static bool is_needed(Elf64_Sxword tag) {
+    return tag == DT_NEEDED || tag == DT_AUXILIARY || tag == DT_FILTER || tag == DT_AUDIT || tag == DT_DEPAUDIT;
   }
 
   // Which versions of other libraries' symbols it needs: GLIBC_2.34. What is damaged here is the loader's to refuse.

@@ -95,7 +95,8 @@ class LibrariesMending {
 
   void look_at(const std::string& path, const ElfView& view) {
     if (view.damaged) {
-      mended_.remarks.push_back(fmt::format("{} is damaged: no loader takes it", printable(path)));
+      if (!order_.accepted.contains(fs::path(path).filename()))
+        problems_.push_back(fmt::format("{} is damaged, or says two things of what it needs", printable(path)));
       return;
     }
     if (is_newer_glibc(view.glibc, mended_.glibc)) mended_.glibc = view.glibc;

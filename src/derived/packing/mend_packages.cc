@@ -66,7 +66,7 @@ class PackagesMending {
   MendedPackages run() {
     for (const std::string& name : entries_of(site_)) {
       if (name == "_virtualenv.pth" || name == "_virtualenv.py")
-        fs::remove(site_ / name);
+        remove_note(site_ / name, name);
       else if (is_start_module(name))
         refuse_start_module(name);
       else if (name.ends_with(".pth"))
@@ -90,6 +90,18 @@ class PackagesMending {
                 "install it without -e, then pack again");
   }
 
+  static void refuse_folder(const fs::path& file, const std::string& name) {
+    const auto status = try_lstat(file);
+    if (status && S_ISDIR(status->st_mode))
+      throw Error(FailureKind::invalid, fmt::format("{} is a folder, and no file", printable(name)),
+                  "remove it with its package");
+  }
+
+  static void remove_note(const fs::path& file, const std::string& name) {
+    refuse_folder(file, name);
+    fs::remove(file);
+  }
+
   void refuse_start_module(const std::string& name) const {
     if (order_.accepted.contains(name)) return;
     throw Error(FailureKind::invalid,
@@ -101,6 +113,11 @@ class PackagesMending {
     const fs::path directory = site_ / folder;
     const auto text = try_read_text(file.empty() ? directory : directory / file, note_max);
     const FoundPackage package = text ? package_in(*text) : FoundPackage{};
+    for (const std::string& word : {package.name, package.version})
+      if (std::ranges::any_of(word, [](unsigned char c) { return c < ' ' || c == 0x7f; }))
+        throw Error(FailureKind::invalid,
+                    fmt::format("{} has control characters in its name or version", printable(folder)),
+                    "remove the package, and tell its publisher");
     if (package.name.empty() || package.version.empty()) {
       mended_.remarks.push_back(fmt::format("{} does not say which package it is", printable(folder)));
     } else {
@@ -111,12 +128,14 @@ class PackagesMending {
 
   // direct_url.json: a package that did not come from an index. A local place means nothing elsewhere.
   void mend_origin(const fs::path& directory, const std::string& name) {
-    fs::remove(directory / "uv_cache.json");
+    const std::string folder_name = directory.filename();
+    remove_note(directory / "uv_cache.json", folder_name + "/uv_cache.json");
     const fs::path file = directory / "direct_url.json";
+    refuse_folder(file, folder_name + "/direct_url.json");
     const auto text = try_read_text(file, 1 << 20);
     if (!text) return;
     const JsonValue value = parse_json(*text, name + ": direct_url.json");
-    JsonObject object(value, "direct_url.json", "where a package comes from");
+    JsonObject object(value, name + ": direct_url.json", "where a package comes from");
     auto folder = object.try_object("dir_info", "its folder");
     if (folder && folder->flag("editable")) refuse_editable(name);
     const auto url = object.try_text("url");
@@ -127,6 +146,7 @@ class PackagesMending {
   }
 
   void mend_paths(const std::string& name) {
+    refuse_folder(site_ / name, name);
     const std::string text = try_read_text(site_ / name, 1 << 20).value_or("");
     if (name.starts_with("__editable__")) refuse_editable(editable_name(name));
     if (has_other_lines(text))

@@ -80,7 +80,7 @@ class Packing {
   }
 
   void copy(const std::vector<fs::path>& places) {
-    TreeCopy copying(order_.to, places, order_.stop);
+    TreeCopy copying(order_.to, places, order_.stop, order_.admit);
     if (source_.is_venv) copy_interpreter(copying, source_);
     if (try_lstat(source_.root / "lib64") && source_.is_venv && !fs::is_symlink(source_.root / "lib64"))
       throw Error(FailureKind::invalid, "the environment has both lib and lib64",

@@ -15,6 +15,7 @@
 #include "packed/environment_note.h"
 #include "packing/mend_packages.h"
 #include "packing/prefix_source.h"
+#include "packing/tree_copy.h"
 #include "software/programs.h"
 
 namespace sabath {
@@ -24,6 +25,7 @@ struct PackOrder {
   std::filesystem::path to;        // an empty directory
   std::set<std::string> accepted;  // .pth files, libraries of the nodes
   std::stop_token stop;
+  AdmitsFile admit = {};  // of the prefix and its interpreter
 };
 
 struct PackedTree {

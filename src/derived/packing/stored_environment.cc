@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "manifest/manifest.h"
 #include "packing/tree_copy.h"
+#include "sabath/error.h"
 #include "sabath/path.h"
 
 namespace sabath {
@@ -19,6 +20,19 @@ PackingPlace::PackingPlace(Store& store) : takes_(store), directory_(fs::canonic
 }
 
 PackingPlace::~PackingPlace() { remove_tree(directory_); }
+
+AdmitsFile admits_of(const Store& store) {
+  return [&store](const fs::path& file, const std::string& name) {
+    try {
+      store.admit(file, name);
+    } catch (const Error& error) {
+      Failure failure = error.failure();
+      if (failure.kind == FailureKind::access)
+        failure.hint = "let them read it, its directories included, or remove it; or pack into a store of your own";
+      throw Error(failure);
+    }
+  };
+}
 
 void add_directories_and_links(ManifestBuilder& builder, const fs::path& tree) {
   std::error_code error;

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <stop_token>
 
+#include "packing/tree_copy.h"
 #include "sabath/event.h"
 #include "store/store.h"
 #include "store/take_many.h"
@@ -35,6 +36,8 @@ struct StoredEnvironment {
 // The files of the place's tree are gone from there then.
 [[nodiscard]] StoredEnvironment store_environment(Store& store, PackingPlace& place, EventSink& events,
                                                   const std::stop_token& stop);
+// The store's rule for local files: all who read it must be able to read them where they are. Throws Error{access}.
+[[nodiscard]] AdmitsFile admits_of(const Store& store);
 // Its directories, which may be empty, and symlinks.
 void add_directories_and_links(ManifestBuilder& builder, const std::filesystem::path& tree);
 

@@ -1,5 +1,6 @@
 #include "packing/tree_copy.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -7,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <memory>
+#include <optional>
 #include <system_error>
 
 #include "base/file.h"
@@ -22,24 +25,61 @@ constexpr int depth_max = 100;
 
 std::string seen(const fs::path& path) { return printable(path.native(), 1000); }
 
-std::vector<std::string> names_in(const fs::path& directory) {
+[[noreturn]] void refuse_changed(const fs::path& path) {
+  throw Error(FailureKind::changed, fmt::format("{} changed", seen(path)), "pack it again when nothing changes it");
+}
+
+// Takes the open folder.
+std::vector<std::string> names_in(Fd folder, const fs::path& shown) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> at(::fdopendir(folder.get()), ::closedir);
+  if (!at) throw_errno("list", shown, errno);
+  folder.release();
   std::vector<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
-    names.push_back(at->path().filename());
+  for (;;) {
+    errno = 0;
+    const dirent* const entry = ::readdir(at.get());
+    if (entry == nullptr && errno != 0) throw_errno("list", shown, errno);
+    if (entry == nullptr) break;
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    names.emplace_back(name);
     if (names.size() > packed_files_max)
-      throw Error(FailureKind::invalid, fmt::format("{} has too many files", seen(directory)));
+      throw Error(FailureKind::invalid, fmt::format("{} has too many files", seen(shown)));
   }
-  if (error) throw_errno("list", directory, error.value());
   std::ranges::sort(names);
   return names;
 }
 
-void copy_bytes(const fs::path& from, const fs::path& to, const std::stop_token& stop) {
-  const Fd in = open_file(from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+Fd step_into(int folder, const std::string& name, const fs::path& shown) {
+  Fd next(::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!next && (errno == ELOOP || errno == ENOTDIR || errno == ENOENT)) refuse_changed(shown);
+  if (!next) throw_errno("open", shown, errno);
+  return next;
+}
+
+// A folder by its whole path, in which no part is a symlink. Those above may be open for passage alone.
+Fd open_whole(const fs::path& path) {
+  Fd at(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  fs::path shown = "/";
+  for (const fs::path& part : path.relative_path()) {
+    shown /= part;
+    Fd next(::openat(at.get(), part.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!next && (errno == ELOOP || errno == ENOTDIR || errno == ENOENT)) refuse_changed(shown);
+    if (!next) throw_errno("open", shown, errno);
+    at = std::move(next);
+  }
+  return step_into(at.get(), ".", path);
+}
+
+std::optional<struct stat> status_in(int folder, const std::string& name, const fs::path& shown) {
   struct stat status {};
-  if (::fstat(in.get(), &status) != 0) throw_errno("stat", from, errno);
-  if (!S_ISREG(status.st_mode)) throw Error(FailureKind::changed, fmt::format("{} changed", seen(from)));
+  if (::fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) return status;
+  if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+  throw_errno("stat", shown, errno);
+}
+
+void copy_bytes(int in, const struct stat& status, const fs::path& from, const fs::path& to,
+                const std::stop_token& stop) {
   Fd out;
   out = Fd(::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!out && errno == EEXIST)
@@ -49,7 +89,7 @@ void copy_bytes(const fs::path& from, const fs::path& to, const std::stop_token&
   std::vector<std::byte> buffer(1 << 20);
   for (std::uint64_t at = 0;;) {
     if (stop.stop_requested()) throw Error(FailureKind::interrupted, "packing was stopped");
-    const std::size_t got = read_at(in.get(), buffer, at, from);
+    const std::size_t got = read_at(in, buffer, at, from);
     if (got == 0) break;
     at += got;
     if (at > packed_file_bytes_max) throw Error(FailureKind::invalid, fmt::format("{} is too large", seen(from)));
@@ -61,7 +101,7 @@ void copy_bytes(const fs::path& from, const fs::path& to, const std::stop_token&
 
 void visit_files(const fs::path& top, const std::string& below, int depth,
                  const std::function<void(const std::string& path)>& visit) {
-  for (const std::string& name : names_in(top / below)) {
+  for (const std::string& name : names_in(open_file(top / below, O_RDONLY | O_DIRECTORY), top / below)) {
     const std::string path = below.empty() ? name : below + "/" + name;
     const auto status = try_lstat(top / path);
     if (!status) continue;
@@ -82,53 +122,80 @@ void TreeCopy::count() {
 }
 
 void TreeCopy::add(const fs::path& from, const std::string& below, const LeavesOut& leaves_out) {
-  const auto status = try_lstat(from / below);
-  if (!status) return;
+  Fd folder = open_whole(from);
   make_directories((to_ / below).parent_path());
-  if (S_ISDIR(status->st_mode)) return directory(from, below, leaves_out, 0);
-  if (S_ISLNK(status->st_mode)) return link(from, below);
-  file(from, below);
+  if (below.empty()) return directory(folder.get(), from, below, leaves_out, 0);
+  const fs::path way(below);
+  fs::path shown = from;
+  for (const fs::path& part : way.parent_path()) {
+    shown /= part;
+    const auto status = status_in(folder.get(), part, shown);
+    if (!status) return;
+    if (S_ISLNK(status->st_mode))
+      throw Error(FailureKind::invalid, fmt::format("{} is a symlink", seen(shown)), "put the folder itself there");
+    folder = step_into(folder.get(), part, shown);
+  }
+  if (!status_in(folder.get(), way.filename(), from / below)) return;
+  take({folder.get(), way.filename(), from, below}, leaves_out, 0);
 }
 
-void TreeCopy::directory(const fs::path& from, const std::string& below, const LeavesOut& leaves_out, int depth) {
-  if (depth > depth_max) throw Error(FailureKind::invalid, fmt::format("{} lies too deep", seen(from / below)));
-  make_directories(to_ / below);
-  ::chmod((to_ / below).c_str(), 0755);
-  for (const std::string& name : names_in(from / below)) {
-    if (stop_.stop_requested()) throw Error(FailureKind::interrupted, "packing was stopped");
-    const std::string path = below.empty() ? name : below + "/" + name;
-    if (leaves_out(path)) continue;
-    const auto status = try_lstat(from / path);
-    if (!status)
-      throw Error(FailureKind::changed, fmt::format("{} is gone", seen(from / path)),
-                  "pack it again when nothing changes it");
-    if (S_ISDIR(status->st_mode))
-      directory(from, path, leaves_out, depth + 1);
-    else if (S_ISLNK(status->st_mode))
-      link(from, path);
-    else
-      file(from, path);
+void TreeCopy::take(const Source& source, const LeavesOut& leaves_out, int depth) {
+  const fs::path shown = source.from / source.below;
+  const auto status = status_in(source.folder, source.name, shown);
+  if (!status)
+    throw Error(FailureKind::changed, fmt::format("{} is gone", seen(shown)), "pack it again when nothing changes it");
+  if (S_ISDIR(status->st_mode)) {
+    const Fd open = step_into(source.folder, source.name, shown);
+    directory(open.get(), source.from, source.below, leaves_out, depth);
+  } else if (S_ISLNK(status->st_mode)) {
+    link(source);
+  } else {
+    file(source);
   }
 }
 
-void TreeCopy::file(const fs::path& from, const std::string& below) {
-  count();
-  const fs::path file = from / below;
-  const auto status = try_lstat(file);
-  if (!status || !S_ISREG(status->st_mode))
-    throw Error(FailureKind::invalid, fmt::format("{} is a socket, a pipe or a device", seen(file)), "remove it");
-  if (static_cast<std::uint64_t>(status->st_size) > packed_file_bytes_max)
-    throw Error(FailureKind::invalid, fmt::format("{} is too large", seen(file)),
-                "keep data apart from the environment");
-  copy_bytes(file, to_ / below, stop_);
+void TreeCopy::directory(int open, const fs::path& from, const std::string& below, const LeavesOut& leaves_out,
+                         int depth) {
+  if (depth > depth_max) throw Error(FailureKind::invalid, fmt::format("{} lies too deep", seen(from / below)));
+  make_directories(to_ / below);
+  ::chmod((to_ / below).c_str(), 0755);
+  for (const std::string& name : names_in(step_into(open, ".", from / below), from / below)) {
+    if (stop_.stop_requested()) throw Error(FailureKind::interrupted, "packing was stopped");
+    const std::string path = below.empty() ? name : below + "/" + name;
+    if (!leaves_out(path)) take({open, name, from, path}, leaves_out, depth + 1);
+  }
 }
 
-void TreeCopy::link(const fs::path& from, const std::string& below) {
+void TreeCopy::file(const Source& source) {
   count();
-  const fs::path origin = from / below;
-  std::error_code error;
-  fs::path target = fs::read_symlink(origin, error);
-  if (error) throw_errno("read the link", origin, error.value());
+  const fs::path shown = source.from / source.below;
+  const auto refuse = [&](const char* why, const char* remedy) {
+    throw Error(FailureKind::invalid, fmt::format("{} is {}", seen(shown), why), remedy);
+  };
+  const auto before = status_in(source.folder, source.name, shown);
+  if (!before || !S_ISREG(before->st_mode)) refuse("a socket, a pipe or a device", "remove it");
+  const Fd in(::openat(source.folder, source.name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!in && (errno == ELOOP || errno == ENOENT)) refuse_changed(shown);
+  if (!in) throw_errno("open", shown, errno);
+  struct stat status {};
+  if (::fstat(in.get(), &status) != 0) throw_errno("stat", shown, errno);
+  if (!S_ISREG(status.st_mode)) refuse_changed(shown);
+  if (static_cast<std::uint64_t>(status.st_size) > packed_file_bytes_max)
+    refuse("too large", "keep data apart from the environment");
+  if (admit_) admit_(fmt::format("/proc/self/fd/{}", in.get()), seen(shown));
+  copy_bytes(in.get(), status, shown, to_ / source.below, stop_);
+}
+
+void TreeCopy::link(const Source& source) {
+  count();
+  const std::string& below = source.below;
+  const fs::path origin = source.from / below;
+  std::string word(4096, '\0');
+  const ssize_t got = ::readlinkat(source.folder, source.name.c_str(), word.data(), word.size());
+  if (got < 0 || static_cast<std::size_t>(got) == word.size())
+    throw_errno("read the link", origin, got < 0 ? errno : ENAMETOOLONG);
+  word.resize(static_cast<std::size_t>(got));
+  fs::path target = word;
   const auto refuse = [&] {
     throw Error(FailureKind::invalid,
                 fmt::format("{} is a symlink to {}, outside of the environment", seen(origin), seen(target)),

@@ -66,6 +66,11 @@ void check_info_place(const WheelLayout& layout, const std::string& name, const 
   if (!place.starts_with(packages)) return;
   const std::string_view rest = std::string_view(place).substr(packages.size());
   const std::string top = to_lower(rest.substr(0, rest.find('/')));
+  const std::string_view below = rest.substr(std::min(rest.find('/'), rest.size() - 1) + 1);
+  const bool in_note = top.ends_with(".dist-info") && below.find('/') != std::string_view::npos &&
+                       (below.starts_with("uv_cache.json/") || below.starts_with("direct_url.json/"));
+  if (in_note || (rest.size() > top.size() && (top.ends_with(".pth") || top == "_virtualenv.py")))
+    refuse_member(layout.label, name, "is in a folder that has the name of a file");
   if (top.ends_with(".egg-info") || top.ends_with(".egg-link") ||
       (top.ends_with(".dist-info") && rest.substr(0, rest.find('/')) != layout.info()))
     refuse_member(layout.label, name, "belongs to another package");

@@ -20,6 +20,7 @@
 #include "session/past_shared.h"
 #include "session/staging.h"
 #include "session/state.h"
+#include "software/owners.h"
 #include "stage/derive.h"
 
 namespace sabath {
@@ -159,6 +160,18 @@ void check_hub_layout(const StageRequest& request) {
     throw Error(FailureKind::usage, "each asset is a cache of its own in the layout of a hub", "stage one at a time");
 }
 
+// Another user could exchange it before a shell reads it.
+bool may_be_activated(const SessionSettings& settings, const StagedAsset& asset, EventSink& events) {
+  const TrustedOwners owners({settings.trusted_owners.begin(), settings.trusted_owners.end()});
+  const auto why = owners.why_not(asset.path);
+  if (why)
+    events.on(
+        event::Warning{fmt::format("{} is not to be activated from {}: {}; stage it to a directory that only you "
+                                   "and root can write",
+                                   asset.name, printable(asset.path, 1000), *why)});
+  return !why;
+}
+
 }  // namespace
 
 StageRecord Session::stage(const StageRequest& request, EventSink& events, std::stop_token stop) {
@@ -206,7 +219,8 @@ StageRecord Session::stage(const StageRequest& request, EventSink& events, std::
     staged.asset.failure = staged.failure;
     if (i >= first && !staged.failure) {
       check_environment_fits(comm, state.settings, recipe, true, events);
-      if (!staged.asset.path.empty()) staged.asset.activate = activation_line(staged.asset.path);
+      if (!staged.asset.path.empty() && may_be_activated(state.settings, staged.asset, events))
+        staged.asset.activate = activation_line(staged.asset.path);
     }
     record.assets.push_back(std::move(staged.asset));
     if (staged.failure && record.exit == 0) record.exit = exit_code(staged.failure->kind);

@@ -116,7 +116,7 @@ EnvPackRecord env_pack(Session& session, const EnvPackRequest& request, EventSin
     PackingPlace place(*store);
     events.on(event::AssetStarted{request.name, std::nullopt, 0});
     events.on(event::PhaseChanged{"pack"});
-    const PackOrder order{request.prefix, place.tree(), accepted, stop};
+    const PackOrder order{request.prefix, place.tree(), accepted, stop, admits_of(*store)};
     const bool of_conda = is_conda_prefix(request.prefix);
     if (!of_conda) refuse_place(request);
     record = record_of(of_conda ? pack_conda_prefix(programs, order, checked_place(request.at), request.name)
