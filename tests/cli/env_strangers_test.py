@@ -53,7 +53,7 @@ class Strangers(PackLock):
         files = {"reed/pipe/x.py": b"", "reed-2-nspkg.pth": good.encode() + b"\n", "distutils-precedence.pth": hack.encode() + b"\n"}
         self.pack(self.lock(self.wheel("reed", "2", files=files)))
         files["distutils-precedence.pth"] = hack.encode() + b"print(1)\n"
-        self.assertIn("distutils-precedence.pth", self.pack(self.lock(self.wheel("reed", "3", files=files)), code=12).err)
+        self.assertIn("distutils-precedence.pth", self.pack(self.lock(self.wheel("reed", "3", files=files)), code=12, name="other").err)
 
     def test_a_shared_store_takes_what_its_members_can_read(self):
         mine = python_prefix.install(python_prefix.venv(self.base, self.home / "mine"))
